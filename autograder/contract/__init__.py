@@ -1,0 +1,1 @@
+"""What the assignment means, in pure Python."""

@@ -1,0 +1,162 @@
+"""Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.contract import allocation, reading
+from autograder.contract.finding import Finding
+from autograder.contract.ledger import compare_ledger
+from autograder.contract.model import Expected, ReferenceModel
+from autograder.contract.observe import EMPTY_STATE, State, is_int, is_oom, is_raised, kind_of, number_of, raised_name
+from autograder.contract.observe import unroll
+from autograder.contract.operations import Operation
+
+OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
+"""Whose TODO an operation exercises; the rest is given code, which belongs to q5."""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """The first step (from 0) at which a submission left the contract."""
+
+    step: int
+    finding: Finding
+    owner: str
+
+
+def first_deviation(
+    question: str, operations: Sequence[Operation], trace: list[Any], focus: Sequence[str] = ()
+) -> Deviation | None:
+    """Return where and how a trace first breaks the contract, or None when it is right.
+
+    ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2, q3
+    and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
+    """
+    steps = unroll(trace, len(operations))
+    if steps is None:
+        return Deviation(0, Finding("run.forged"), question)
+    judge = _Judge(question, focus)
+    before: State = EMPTY_STATE
+    for step, (operation, (observation, after)) in enumerate(zip(operations, steps, strict=True)):
+        finding = judge.judge(operation, observation, before, after)
+        if finding:
+            owner = "q2" if finding.code == "prefill.grow" else OWNER.get(operation.name, "q5")
+            if (question, owner) == ("q3", "q2"):
+                return None  # what follows cannot be judged, and a wrong TODO 2 costs nothing in TODO 3
+            return Deviation(step, finding, owner)
+        before = after
+    return None
+
+
+class _Judge:
+    def __init__(self, question: str, focus: Sequence[str]) -> None:
+        self.model = ReferenceModel()
+        self.question = question
+        self.focus = focus
+
+    def judge(self, operation: Operation, seen: dict[str, Any], before: State, after: State) -> Finding | None:
+        names = [a for a in operation.args if isinstance(a, str)]
+        pool = self.model.pools.get(names[0]) if names else None
+        request = self.model.requests.get(names[1]) if len(names) > 1 else None
+        free_before = list(pool.free) if pool else []
+        table_before = list(request.table) if request else []
+
+        if operation.name in ("decode", "release"):
+            stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
+            if stuck or self.question == "q2":
+                return stuck
+        expected = self.model.apply(operation)
+        found = self._outcome(operation, expected, seen)
+        if found:
+            return found
+        if operation.name == "ledger":
+            return compare_ledger(operation, seen.get("returned"), self.focus) if expected.outcome == "ok" else None
+        if self.question == "q4" and operation.name != "read":
+            return None
+        if expected.outcome != "ok":
+            return allocation.unchanged(before, after, "refusal.changed", operation.name)
+        if operation.name == "read":
+            assert pool is not None
+            assert request is not None
+            found = reading.compare_read(pool, request, seen.get("returned"), expected.value)
+            return found or allocation.unchanged(before, after, "read.changed", "read")
+        if operation.name == "report":
+            return _compare_report(seen.get("returned"), expected.value) or allocation.unchanged(
+                before, after, "changed.other", "report"
+            )
+        if operation.name in ("fill", "place"):
+            return None
+        return self._state(operation, names, before, after, free_before, table_before)
+
+    def _outcome(self, operation: Operation, expected: Expected, seen: dict[str, Any]) -> Finding | None:
+        name, got = operation.name, raised_name(seen)
+        if expected.outcome == "ok":
+            if not got:
+                return None
+            if name == "fill":
+                return Finding("pool.shape")
+            if is_oom(seen) or is_raised(seen, "ValueError"):
+                code = f"{name}.refused" if name in ("prefill", "decode", "release", "read") else "call.raised"
+                return Finding(code, {"got": got, "operation": name})
+            return Finding("call.raised", {"operation": name, "got": got})
+        if expected.outcome == "OOM":
+            return None if is_oom(seen) else Finding(f"{name}.oom", {"got": got or "-"})
+        if is_raised(seen, "ValueError"):
+            return None
+        code = {"prefill": "prefill.again", "request": "request.validation"}.get(name, f"{name}.refusal")
+        return Finding(code, {"got": got or "-"})
+
+    def _state(
+        self,
+        operation: Operation,
+        names: list[str],
+        before: State,
+        after: State,
+        free_before: list[int],
+        table_before: list[int],
+    ) -> Finding | None:
+        name = operation.name
+        if name == "new":
+            seen = after["managers"].get(names[0], {})
+            for field, value in zip(("num_blocks", "block_size"), operation.args[1:3], strict=True):
+                if not is_int(seen.get(field)) or seen[field] != value:
+                    return Finding("new.initial", {"what": field})
+            found = allocation.free_blocks(self.model.pools[names[0]], seen, initial=True)
+            others: State = {**before, "managers": {m: s for m, s in before["managers"].items() if m != names[0]}}
+            return found or allocation.others_unchanged(others, after, name, ())
+        if name == "request":
+            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, ())
+        m, r = names[0], names[1]
+        change = allocation.TableChange(self.model, m, r, free_before, table_before)
+        found = change.check(name, after["requests"].get(r, {}))
+        found = found or allocation.free_blocks(self.model.pools[m], after["managers"].get(m, {}))
+        return found or allocation.others_unchanged(before, after, name, (m, r))
+
+    def _fresh_request(self, r: str, after: State) -> Finding | None:
+        seen, request = after["requests"].get(r, {}), self.model.requests[r]
+        if not is_int(seen.get("seq_len")):
+            return Finding("blocks.kind", {"what": "seq_len", "kind": kind_of(seen.get("seq_len"))})
+        table = seen.get("table")
+        empty = isinstance(table, dict) and next(iter(table.values()), None) == []
+        return None if empty and seen["seq_len"] == request.seq_len else Finding("request.initial")
+
+
+def _cannot_change(table: Any, seen: dict[str, Any]) -> Finding | None:
+    """Blame prefill for a call that fails on the kind of table that prefill left, and for nothing else."""
+    left_a_tuple = isinstance(table, dict) and "tuple" in table
+    failed = is_raised(seen, "AttributeError") or is_raised(seen, "TypeError")
+    return Finding("prefill.grow") if left_a_tuple and failed else None
+
+
+def _compare_report(returned: Any, expected: dict[str, float]) -> Finding | None:
+    report = returned.get("dict") if isinstance(returned, dict) else None
+    if not isinstance(report, dict):
+        return Finding("report.kind", {"name": "allocation_report"})
+    for key, value in expected.items():
+        number = number_of(report.get(key))
+        if number is None or (isinstance(value, int) and not is_int(report[key])):
+            return Finding("report.kind", {"name": key})
+        if abs(number - value) > 1e-9:
+            return Finding("report.value", {"name": key})
+    return None

@@ -1,0 +1,24 @@
+"""A finding names what was observed by a code, so that every language can say it in words."""
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence in waiting: ``code`` picks it from the catalogue, ``details`` fill its blanks."""
+
+    code: str
+    details: Mapping[str, str | int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def to_json(self) -> dict[str, object]:
+        """Return the finding as plain JSON data."""
+        return {"code": self.code, "details": dict(self.details)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, object]) -> "Finding":
+        """Rebuild a finding from what :meth:`to_json` returned."""
+        details = data.get("details", {})
+        assert isinstance(details, dict)
+        return cls(str(data["code"]), details)

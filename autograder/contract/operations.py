@@ -1,0 +1,53 @@
+"""The wire vocabulary: what the trusted side may ask of a submission, and nothing else.
+
+An operation is a name and plain arguments. Objects of the submission are known by short labels: ``m`` stands for a
+KVCacheManager, ``r`` for a Request.
+
+============  =========================================  ==========================================================
+name          arguments                                  meaning
+============  =========================================  ==========================================================
+``new``       m, num_blocks, block_size, head_dim,       make a manager whose pool has this dtype and device
+              dtype, device
+``request``   r, request_id, prompt_len                  make a request
+``prefill``   m, r                                       ``m.allocate_for_prefill(r)``
+``decode``    m, r                                       ``m.allocate_for_decode(r)``
+``release``   m, r                                       ``m.release_request(r)``
+``report``    m, r                                       ``m.allocation_report(r)``
+``read``      m, r                                       ``m.get_physical_cache(r)``
+``fill``      m                                          copy ``payload`` (raw bytes of the whole pool) into the pool
+``place``     r, ids, seq_len                            set table and length by hand, the free list is left alone
+``seize``     m, r, ids                                  put ids into the table in place and out of the free list
+``vacate``    m, r                                       the reverse of ``seize``, by hand
+``ledger``    five or six integers                       ``estimate_kv_cache_bytes(...)``
+============  =========================================  ==========================================================
+
+What comes back per operation is an observation: ``{"returned": value}`` or ``{"raised": {...}}``, and the ``state`` of
+every manager and request afterwards. Values are tagged by exact type (see :data:`TAGS`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+NAMES = frozenset(
+    "new request prefill decode release report read fill place seize vacate ledger".split()
+)
+
+TAGS = frozenset({"float", "list", "tuple", "sequence", "dict", "str", "tensor", "other"})
+"""An int and None travel bare; everything else is ``{tag: content}``. ``other`` carries a type's name, equals nothing."""
+
+DTYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
+
+LEDGER_KEYS = ("kv_bytes_per_token", "kv_bytes_per_block", "total_cache_bytes", "layout_shape")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One call on a submission; ``payload`` travels as raw bytes beside the JSON."""
+
+    name: str
+    args: tuple[Any, ...]
+    payload: bytes = b""
+
+    def to_wire(self) -> list[Any]:
+        """Return the JSON half of the operation."""
+        return [self.name, *self.args]

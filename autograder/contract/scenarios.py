@@ -1,0 +1,137 @@
+"""The named scenarios of q1 to q5: at least one per ruling of the contract."""
+
+from functools import cache
+
+from autograder.contract.generate import random_decodes, random_lifecycle, random_prefills, random_reads
+from autograder.contract.ledger import BLOCK, LAYOUT, TOKEN, TOTAL
+from autograder.contract.scenario import Scenario, Script
+
+
+@cache
+def scenarios() -> dict[str, Scenario]:
+    """Return every CPU scenario by its id."""
+    return {s.id: s for s in [*_ledger(), *_prefill(), *_decode(), *_read(), *_lifecycle()]}
+
+
+def _ledger() -> list[Scenario]:
+    plain = (5, 16, 3, 7, 11, 4)
+    refusals = Script()
+    for position in range(6):
+        for bad in (0, -1):
+            refusals.ledger(*(bad if i == position else d for i, d in enumerate(plain)))
+    return [
+        Script().ledger(*plain).ledger(3, 8, 13, 5, 64).scenario("q1.per_token", [TOKEN]),
+        Script().ledger(*plain).ledger(3, 8, 13, 5, 64).scenario("q1.per_block", [BLOCK]),
+        Script().ledger(*plain).ledger(3, 8, 13, 5, 64).scenario("q1.total", [TOTAL]),
+        Script().ledger(7, 4, 2, 8, 16, 1).ledger(7, 4, 2, 8, 16, 2).ledger(7, 4, 2, 8, 16, 4).ledger(7, 4, 2, 8, 16)
+        .ledger(6, 3, 5, 2, 10, 8).scenario("q1.dtype_bytes", [TOKEN]),
+        Script().ledger(3_000_017, 4093, 127, 131, 8191, 4).ledger(2**61 + 3, 17, 97, 9, 257, 2)
+        .scenario("q1.exact_integers", [TOKEN, BLOCK, TOTAL]),
+        Script().ledger(*plain).scenario("q1.layout", [LAYOUT]),
+        refusals.scenario("q1.refuses_non_positive"),
+    ]  # fmt: skip
+
+
+def _prefill() -> list[Scenario]:
+    boundaries = Script().new(24, 4)
+    for i, length in enumerate((3, 4, 5, 7, 8, 9, 11, 12, 13, 1)):
+        boundaries.arrive(f"A{i}", length)
+    for size, lengths in ((3, (2, 3, 4, 10)), (7, (21, 22, 20)), (91, (273, 182, 92))):
+        boundaries.new(10, size, 1, m=f"m{size}")
+        for i, length in enumerate(lengths):
+            boundaries.arrive(f"B{size}_{i}", length)
+    return [
+        Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
+        boundaries.scenario("q2.boundaries"),
+        Script().new(6, 1).arrive("A", 1).arrive("B", 3).arrive("C", 3).arrive("D", 2).scenario("q2.block_size_one"),
+        Script().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5).scenario("q2.exact_fit"),
+        Script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "B").arrive("C", 8).arrive("D", 1)
+        .new(1, 3).arrive("E", 4).new(2, 4).arrive("F", 100).scenario("q2.refusal_changes_nothing"),
+        Script().new(4, 4).arrive("A", 6).prefill("A").new(2, 4).arrive("B", 8).prefill("B")
+        .scenario("q2.second_prefill"),
+        Script().new(6, 4).new(6, 4, m="n").on("m").fill(1).arrive("A", 6).arrive("B", 4).on("n").arrive("C", 9)
+        .on("m").arrive("D", 3).scenario("q2.requests_apart"),
+        Script().new(4, 4).arrive("A", 4).decode("A").scenario("q2.table_can_grow"),
+        random_prefills("q2.random"),
+    ]  # fmt: skip
+
+
+def _decode() -> list[Scenario]:
+    return [
+        Script().new(8, 4).hold("A", [5, 2], 6).decode("A").scenario("q3.basic"),
+        Script().new(8, 4).fill().hold("A", [1], 3).decode("A", 7).new(9, 3).hold("B", [0, 1], 4).decode("B", 7)
+        .new(4, 6).hold("C", [0], 6).decode("C").new(3, 17, 1).hold("D", [2], 16).decode("D", 3)
+        .scenario("q3.grows_when_full"),
+        Script().new(5, 1).hold("A", [3], 1).hold("B", [1], 1).decode("A", 2).decode("B")
+        .new(3, 1).hold("C", [2, 0], 2).decode("C", 2).scenario("q3.block_size_one"),
+        Script().new(8, 4).hold("A", [6, 1, 4], 12).decode("A", 6).new(6, 2).hold("B", [5, 0], 3).decode("B", 4)
+        .scenario("q3.keeps_places"),
+        Script().new(2, 4).hold("A", [1], 4).decode("A", 4).new(1, 4).hold("B", [0], 2).decode("B", 2)
+        .new(3, 2).hold("C", [2, 0], 4).decode("C", 2).scenario("q3.last_block"),
+        Script().new(2, 4).fill().hold("A", [1], 4).hold("B", [0], 3).decode("A", 2).decode("B").decode("B")
+        .new(1, 3).hold("C", [0], 2).decode("C", 3)
+        .new(3, 4).arrive("D", 4).arrive("E", 8).decode("D", 2).scenario("q3.refusal_changes_nothing"),
+        Script().new(3, 4).hold("A", [2, 0], 8).hold("B", [1], 2).decode("A").vacate("B").decode("A", 2)
+        .scenario("q3.retry_after_release"),
+        Script().new(6, 4).new(6, 4, m="n").on("m").fill(1).hold("A", [4], 4).hold("B", [1, 0], 7).on("n")
+        .hold("C", [3], 3).on("m").decode("A").decode("B", 2).on("n").decode("C", 2).on("m").decode("A")
+        .new(5, 3).arrive("D", 3).arrive("E", 5).decode("E", 3).decode("D", 2).scenario("q3.requests_apart"),
+        random_decodes("q3.random"),
+    ]  # fmt: skip
+
+
+def _read() -> list[Scenario]:
+    def table(script: Script, r: str, ids: list[int], seq_len: int) -> Script:
+        return script.request(r, max(seq_len, 1)).place(r, ids, seq_len).read(r)
+
+    tail = Script().new(6, 4, 3).fill(1)
+    for i, seq_len in enumerate((9, 10, 11, 12, 1 + 8)):
+        table(tail, f"A{i}", [4, 1, 3], seq_len)
+    table(tail, "B", [5], 1)
+    sizes = Script()
+    for i, (size, dim) in enumerate(((1, 5), (2, 3), (3, 1), (5, 4), (4, 4))):
+        m = f"m{i}"
+        table(sizes.new(6, size, dim, m=m).fill(), f"A{i}", [4, 0, 2], 3 * size - (size > 1))
+    dtypes = []
+    for dtype in ("float16", "bfloat16", "float64"):
+        script = Script(dtype).new(5, 3, 2, m=dtype).fill()
+        dtypes += table(script, f"A{dtype}", [3, 0, 4], 8).operations
+    wide = Script()
+    wide.operations = dtypes
+    nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)
+    table(nan, "A", [5, 0, 3], 10)
+    current = Script().new(6, 4, 3).fill(1).request("A", 7).place("A", [4, 1], 7).read("A").fill(2).read("A")
+    current.place("A", [0, 4, 2], 9).read("A").new(4, 3, 5, m="n").fill(1).request("B", 5).place("B", [3, 0], 5)
+    current.read("B").on("m").read("A")
+    still = Script().new(6, 4, 3).fill(1).request("A", 10).place("A", [4, 1, 3], 10).read("A").read("A").read("A")
+    refusals = Script().new(6, 4, 3).fill().request("A", 6).read("A")
+    refusals.place("A", [2, -1], 6).read("A").place("A", [2, 6], 6).read("A").place("A", [2, 100], 6).read("A")
+    return [
+        table(Script().new(6, 4, 3).fill(), "A", [4, 1, 3], 10).scenario("q4.basic"),
+        tail.scenario("q4.cuts_the_tail"),
+        sizes.scenario("q4.sizes"),
+        wide.scenario("q4.dtypes"),
+        nan.scenario("q4.foreign_blocks"),
+        current.scenario("q4.current_values"),
+        still.scenario("q4.changes_nothing"),
+        refusals.scenario("q4.refuses_bad_tables"),
+        random_reads("q4.random"),
+    ]
+
+
+def _lifecycle() -> list[Scenario]:
+    report = Script().new(8, 4).arrive("A", 5).report("A").decode("A", 3).report("A").decode("A").report("A")
+    refusals = Script().new(6, 4).request("A", 6).release("A").place("A", [1, 1], 6).release("A")
+    refusals.place("A", [2, 6], 6).release("A").place("A", [-1, 2], 6).release("A").place("A", [0, 1], 6).release("A")
+    refusals.new(4, 4).arrive("B", 6).release("B").release("B")
+    return [
+        Script().request("A", 2, -1).request("B", 0).request("C", -3).request("D", 1, 0).scenario("q5.request"),
+        report.scenario("q5.report"),
+        Script().new(3, 4).arrive("A", 5).arrive("B", 4).release("A").arrive("C", 8).release("B").release("C")
+        .arrive("D", 12).release("D").scenario("q5.release"),
+        refusals.scenario("q5.release_refusals"),
+        Script().new(4, 4, 3).fill(1).arrive("A", 6).arrive("B", 4).decode("A", 3).read("A").request("C", 5)
+        .prefill("C").decode("B").release("A").decode("B", 1).prefill("C").fill(2).read("B").read("C").report("C")
+        .release("B").decode("C", 4).read("C").release("C").scenario("q5.lifecycle"),
+        random_lifecycle("q5.random"),
+    ]  # fmt: skip
