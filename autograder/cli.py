@@ -1,0 +1,158 @@
+"""The command line: parses, prints, exits."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autograder import __version__
+
+FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+PATH = click.Path(path_type=Path)
+SETUP_ERROR = 2
+
+
+class OneSentence(click.ClickException):
+    """A set-up or usage error: one sentence, exit code 2."""
+
+    exit_code = SETUP_ERROR
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"autograder: {self.message}", err=True)
+
+
+def _known_errors() -> tuple[type[Exception], ...]:
+    from autograder.config import ConfigError
+    from autograder.grading.confined import WeakConfinement
+    from autograder.grading.journal import JournalError
+    from autograder.intake.submission import UsageError
+    from autograder.sandbox.client import ServerDied
+
+    return (ConfigError, JournalError, UsageError, WeakConfinement, ServerDied)
+
+
+def _in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except _known_errors() as error:
+            raise OneSentence(str(error)) from error
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise OneSentence(f"{error.strerror or error}{where}; mend that and run the same command again.") from error
+
+    return wrapped
+
+
+LANG = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of the reports.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def main() -> None:
+    """Grade the PagedAttention assignment."""
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, type=PATH)
+@click.option("-o", "--out", default="out", show_default=True, type=PATH, help="Results go here.")
+@click.option("--jobs", type=click.IntRange(1), help="Submissions graded side by side; one per core by default.")
+@LANG
+@click.option("--resume", is_flag=True, help="Keep what OUT already holds and grade the rest.")
+@click.option("--allow-weak", is_flag=True, help="Grade even where the confinement probe finds a hole.")
+@_in_one_sentence
+def grade(paths: Sequence[Path], out: Path, jobs: int | None, lang: str | None, resume: bool, allow_weak: bool) -> None:
+    """Grade notebooks, Jupytext files, zips, or folders of them."""
+    from autograder.grading.batch import Settings, grade_batch
+    from autograder.grading.cores import usable_cores
+    from autograder.intake.discover import discover
+    from autograder.progress import Progress
+
+    config, words = _course(lang)
+    entries = discover(paths)
+    settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak)
+    with Progress(len(entries), words) as progress:
+        lines = grade_batch(entries, out, settings, progress.advance)
+    progress.summary(lines, out)
+    if any(line.status != "graded" for line in lines):
+        sys.exit(1)
+
+
+@main.command()
+@click.argument("out", type=FOLDER)
+@LANG
+@_in_one_sentence
+def report(out: Path, lang: str | None) -> None:
+    """Write every report and grades.csv in OUT again, from its journal."""
+    from autograder.grading.outputs import render
+
+    config, words = _course(lang)
+    lines = render(out, config, words)
+    click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
+
+
+@main.command()
+@click.argument("runs", nargs=-1, required=True, type=FOLDER)
+@click.option("-o", "--out", required=True, type=PATH, help="The merged run goes here.")
+@LANG
+@_in_one_sentence
+def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
+    """Merge runs, such as shards or CPU and GPU, into one."""
+    from autograder.grading.outputs import merge_runs
+
+    config, words = _course(lang)
+    lines, problems = merge_runs(runs, out, config, words)
+    for problem in problems:
+        click.echo(words.sentence(problem), err=True)
+    click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
+    if problems:
+        sys.exit(SETUP_ERROR)
+
+
+@main.command()
+@click.argument("mutants", nargs=-1, required=True, type=PATH)
+@click.option("--jobs", type=click.IntRange(1), help="Mutants graded side by side; one per core by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
+@_in_one_sentence
+def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
+    """Score the hidden tests on wrong submissions: module files, catalogues of patches, or folders of them."""
+    import json
+
+    from autograder.grading.cores import usable_cores
+    from autograder.grading.mutants import load_mutants
+    from autograder.grading.mutation import score_mutants, summary
+
+    scores = []
+    for score in score_mutants(load_mutants(mutants), jobs or usable_cores()):
+        scores.append(score)
+        if not as_json:
+            click.echo(score.line())
+    total = summary(scores)
+    click.echo(json.dumps({**total, "mutants": [s.to_json() for s in scores]}, indent=2) if as_json else total["text"])
+    if not total["all_killed"] or not total["all_attributed"]:
+        sys.exit(1)
+
+
+@main.command()
+@_in_one_sentence
+def doctor() -> None:
+    """Show which confinement layers are active here, and what to do about the rest."""
+    from autograder.grading.doctor import examine
+
+    diagnosis = examine()
+    for line in diagnosis.lines:
+        click.echo(line)
+    if not diagnosis.safe:
+        sys.exit(SETUP_ERROR)
+
+
+def _course(lang: str | None) -> tuple[Any, Any]:
+    from autograder.config import load_config
+    from autograder.reporting.words import Words
+
+    config = load_config(Path.cwd())
+    return config, Words(lang or config.language)

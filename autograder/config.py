@@ -1,0 +1,64 @@
+"""What a course decides: from ``[tool.autograder]`` of the nearest pyproject.toml into a frozen dataclass."""
+
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+Policy = Literal["score", "hint", "example"]
+
+CHOICES = {
+    "feedback": ("score", "hint", "example"),
+    "gpu": ("required", "optional", "off"),
+    "language": ("en", "zh"),
+}
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used; its text is one sentence that names it."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A course's settings.
+
+    ``feedback``: what a student is told about a failed case: points only, the rule in words, or the shortest example.
+    ``gpu``: whether the GPU part is pending until graded, counts only when it is there, or does not exist.
+    ``readiness_counts``: whether GPU points may be earned on the stand-in device.
+    """
+
+    feedback: Policy = "hint"
+    gpu: str = "required"
+    language: str = "en"
+    readiness_counts: bool = False
+    colab_url: str = "https://colab.research.google.com/github/OWNER/REPOSITORY/blob/main/assignment"
+
+
+def load_config(start: Path) -> Config:
+    """Return the settings of the nearest pyproject.toml at or above ``start``; without one, the defaults."""
+    for folder in (start, *start.parents):
+        path = folder / "pyproject.toml"
+        if path.is_file():
+            return _read(path)
+    return Config()
+
+
+def _read(path: Path) -> Config:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("autograder")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as TOML ({error}); mend it or grade from another folder.") from error
+    if table is None:
+        return Config()
+    for key, value in table.items():
+        _check(path, key, value)
+    return Config(**table)
+
+
+def _check(path: Path, key: str, value: Any) -> None:
+    known = {field.name: type(field.default) for field in fields(Config)}
+    if key not in known:
+        raise ConfigError(f"{path} sets tool.autograder.{key}, which does not exist; known are {', '.join(known)}.")
+    if type(value) is not known[key] or value not in CHOICES.get(key, (value,)):
+        allowed = ", ".join(CHOICES.get(key, (known[key].__name__,)))
+        raise ConfigError(f"{path} sets tool.autograder.{key} to {value!r}; it takes {allowed}.")

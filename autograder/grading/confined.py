@@ -1,0 +1,22 @@
+"""A fork-server that may be trusted with student code, or a refusal to start one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autograder.sandbox.client import ForkServer
+
+
+class WeakConfinement(Exception):
+    """The probe found a hole; the text is one sentence that names it and says what to do."""
+
+
+@contextmanager
+def confined_server(allow_weak: bool) -> Iterator[ForkServer]:
+    """Give a fork-server whose probe found no hole, unless holes are allowed; raise WeakConfinement."""
+    with ForkServer() as server:
+        if server.breaches and not allow_weak:
+            raise WeakConfinement(
+                f"Student code is not confined here (a probe could: {', '.join(server.breaches)}); "
+                "`autograder doctor` says what to do, --allow-weak grades all the same."
+            )
+        yield server

@@ -1,0 +1,37 @@
+"""What ``autograder doctor`` says: the layers of confinement that are active here, and what to do about the rest."""
+
+from dataclasses import dataclass
+
+from autograder.sandbox.client import ForkServer
+
+REMEDIES = {
+    "landlock": "use Linux 5.13 or newer with Landlock enabled, or grade as root with files that only root can read",
+    "seccomp": "install libseccomp2 and a kernel with seccomp filters",
+    "namespaces": "grade as root on a virtual machine, or allow user namespaces; containers often refuse both",
+    "own user": "grade as root; everything else works without",
+    "private files": "allow mount namespaces; Landlock or file permissions do the same work",
+}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """``safe`` is the probe's word, not a layer's: whether a confined child could break out."""
+
+    safe: bool
+    lines: tuple[str, ...]
+
+
+def examine() -> Diagnosis:
+    """Start a fork-server, probe it, and say what was found."""
+    with ForkServer() as server:
+        layers, breaches, versions = server.layers, server.breaches, server.versions
+    lines = [f"Python {versions['python']}, torch {versions['torch']}"]
+    for name, state in layers.items():
+        lines.append(f"{name}: {state}")
+        if state != "on" and name in REMEDIES:
+            lines.append(f"    to do: {REMEDIES[name]}")
+    if breaches:
+        lines.append(f"The probe broke out: {', '.join(breaches)}. Grading refuses here without --allow-weak.")
+    else:
+        lines.append("The probe tried to break out and could not: grading is safe here.")
+    return Diagnosis(not breaches, tuple(lines))

@@ -1,0 +1,74 @@
+"""One submission's child: its cells loaded once, a fresh child whenever the old one cannot be trusted any more."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.contract.finding import Finding
+from autograder.contract.operations import Operation
+from autograder.sandbox.client import Child, Died, ForkServer
+
+MAX_SKIPPED_CELLS = 3
+MAX_CPU_SECONDS = 20.0
+
+
+class LoadedSubmission:
+    """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
+
+    def __init__(self, server: ForkServer, cells: Sequence[str]) -> None:
+        self._server, self._cells = server, cells
+        self._child: Child | None = None
+        self._skip: tuple[int, ...] = ()
+        self._stopped: dict[int, Finding] = {}
+        self._errors: list[Mapping[str, Any]] = []
+        self._unloadable: Died | None = None
+        self.cpu_s = 0.0
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """Cells that failed or were left out, in order."""
+        failed = {int(e["cell"]): Finding("cell.failed", e) for e in self._errors}
+        return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+
+    def run(self, operations: Sequence[Operation], alone: bool) -> list[Any]:
+        """Return the trace of ``operations``, in the shared child or ``alone`` in a fresh one; raise ``Died``."""
+        if self.cpu_s > MAX_CPU_SECONDS:
+            raise Died("run.budget", {})
+        if alone:
+            self.close()
+        child = self._child or self._load()
+        try:
+            return child.run(operations)
+        except Died:
+            self.close()
+            raise
+        finally:
+            if alone:
+                self.close()
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        if self._child:
+            self._child.kill()
+            self.cpu_s += self._child.cpu_s
+            self._child = None
+
+    def _load(self) -> Child:
+        while True:
+            if self._unloadable:
+                raise self._unloadable
+            self._child = self._server.spawn()
+            try:
+                self._errors = self._child.load(self._cells, self._skip)
+            except Died as died:
+                self.close()
+                self._leave_out(died)
+            else:
+                return self._child
+
+    def _leave_out(self, died: Died) -> None:
+        cell = died.details.get("cell")
+        if not isinstance(cell, int) or len(self._skip) == MAX_SKIPPED_CELLS:
+            self._unloadable = died
+            return
+        self._skip = (*self._skip, cell)
+        self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.code})

@@ -1,0 +1,1 @@
+"""Otter test files; each case is one opaque call on ``submission``."""

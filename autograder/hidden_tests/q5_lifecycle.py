@@ -1,0 +1,40 @@
+"""The life of requests, and the code that was given."""
+
+from otter.test_files import test_case
+
+from autograder.contract.checkable import Checkable
+
+OK_FORMAT = False
+
+name = "q5"
+points = 10
+
+
+@test_case(name="q5.request", points=1, hidden=True)
+def test_request(submission: Checkable) -> None:
+    submission.check("q5.request")
+
+
+@test_case(name="q5.report", points=2, hidden=True)
+def test_report(submission: Checkable) -> None:
+    submission.check("q5.report")
+
+
+@test_case(name="q5.release", points=2, hidden=True)
+def test_release(submission: Checkable) -> None:
+    submission.check("q5.release")
+
+
+@test_case(name="q5.release_refusals", points=2, hidden=True)
+def test_release_refusals(submission: Checkable) -> None:
+    submission.check("q5.release_refusals")
+
+
+@test_case(name="q5.lifecycle", points=2, hidden=True)
+def test_lifecycle(submission: Checkable) -> None:
+    submission.check("q5.lifecycle")
+
+
+@test_case(name="q5.random", points=1, hidden=True)
+def test_random(submission: Checkable) -> None:
+    submission.check("q5.random")

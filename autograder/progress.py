@@ -1,0 +1,75 @@
+"""What ``autograder grade`` prints: a bar on a terminal, one line per submission elsewhere, a table at the end."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from autograder.reporting.results import CPU_QUESTIONS, GradeLine
+from autograder.reporting.words import Words
+
+LONGEST_TABLE = 60
+
+
+class Progress:
+    """Shows a batch as it is graded."""
+
+    def __init__(self, total: int, words: Words) -> None:
+        self._words = words
+        self._console = Console(highlight=False, markup=False, soft_wrap=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        # Workers are forked while the bar is up, so it must not run a thread of its own.
+        self._bar = Bar(*columns, console=self._console, auto_refresh=False, disable=not sys.stdout.isatty())
+        self._task = self._bar.add_task(words.text("progress.grading.text"), total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _t: TracebackType | None) -> None:
+        self._bar.refresh()
+        self._bar.stop()
+
+    def advance(self, line: GradeLine) -> None:
+        """Count one graded submission."""
+        self._bar.advance(self._task)
+        self._bar.refresh()
+        if self._bar.disable:
+            self._console.print(f"{line.student}: {self._outcome(line)}")
+
+    def _outcome(self, line: GradeLine) -> str:
+        if line.rejected:
+            return self._words.sentence(line.rejected)
+        return self._words.text(
+            "progress.points.text", points=line.points, max_points=line.max_points, pending=line.pending_points
+        )
+
+    def summary(self, lines: Sequence[GradeLine], out: Path) -> None:
+        """Print the class as a table, what could not be graded, and where to look."""
+        if len(lines) <= LONGEST_TABLE:
+            self._console.print(_table(lines))
+        for line in lines:
+            if line.rejected:
+                self._console.print(f"{line.student}: {self._outcome(line)}", style="bold")
+        graded = sum(line.status == "graded" for line in lines)
+        self._console.print(
+            self._words.text("progress.summary.text", graded=graded, total=len(lines), grades=str(out / "grades.csv"),
+                             students=str(out / "students"))
+        )  # fmt: skip
+
+
+def _table(lines: Sequence[GradeLine]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("student")
+    for name in (*CPU_QUESTIONS, "points"):
+        table.add_column(name, justify="right")
+    for line in lines:
+        cells = [str(line.questions[q].points) if q in line.questions else "-" for q in CPU_QUESTIONS]
+        table.add_row(line.student, *cells, "-" if line.rejected else f"{line.points}/{line.max_points}")
+    return table
