@@ -1,0 +1,1 @@
+"""Files on disk become submissions. Nothing a student wrote is executed here."""
