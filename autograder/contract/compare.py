@@ -123,8 +123,10 @@ class _Judge:
                 if not is_int(seen.get(field)) or seen[field] != value:
                     return Finding("new.initial", {"what": field})
             found = allocation.free_blocks(self.model.pools[names[0]], seen, initial=True)
-            others: State = {**before, "managers": {m: s for m, s in before["managers"].items() if m != names[0]}}
-            return found or allocation.others_unchanged(others, after, name, ())
+            again = names[0] in before["managers"]
+            others = {m: s for m, s in before["managers"].items() if m != names[0]}
+            rest: State = {"managers": others, "requests": {} if again else before["requests"]}
+            return found or allocation.others_unchanged(rest, after, name, ())
         if name == "request":
             return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, ())
         m, r = names[0], names[1]

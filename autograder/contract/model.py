@@ -63,6 +63,8 @@ class ReferenceModel:
         return expected
 
     def _new(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, _device: str) -> Expected:
+        if m in self.pools:
+            self.requests.clear()
         self.pools[m] = ReferencePool(num_blocks, block_size, head_dim, dtype, list(range(num_blocks)))
         return Expected("ok")
 

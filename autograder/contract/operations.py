@@ -6,8 +6,8 @@ KVCacheManager, ``r`` for a Request.
 ============  =========================================  ==========================================================
 name          arguments                                  meaning
 ============  =========================================  ==========================================================
-``new``       m, num_blocks, block_size, head_dim,       make a manager whose pool has this dtype and device
-              dtype, device
+``new``       m, num_blocks, block_size, head_dim,       make a manager whose pool has this dtype and device;
+              dtype, device                              where ``m`` exists already, all requests are forgotten
 ``request``   r, request_id, prompt_len                  make a request
 ``prefill``   m, r                                       ``m.allocate_for_prefill(r)``
 ``decode``    m, r                                       ``m.allocate_for_decode(r)``

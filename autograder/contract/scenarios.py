@@ -33,13 +33,12 @@ def _ledger() -> list[Scenario]:
 
 
 def _prefill() -> list[Scenario]:
-    boundaries = Script().new(24, 4)
-    for i, length in enumerate((3, 4, 5, 7, 8, 9, 11, 12, 13, 1)):
-        boundaries.arrive(f"A{i}", length)
-    for size, lengths in ((3, (2, 3, 4, 10)), (7, (21, 22, 20)), (91, (273, 182, 92))):
-        boundaries.new(10, size, 1, m=f"m{size}")
-        for i, length in enumerate(lengths):
-            boundaries.arrive(f"B{size}_{i}", length)
+    boundaries = Script()
+    for size, lengths in ((4, (3, 4, 5, 1)), (4, (7, 8, 9)), (4, (11, 12, 13)), (3, (2, 3, 4, 10)), (7, (21, 22, 20))):
+        boundaries.new(11, size, 1)
+        for r, length in zip("ABCD", lengths, strict=False):
+            boundaries.arrive(r, length)
+    boundaries.new(10, 91, 1).arrive("A", 273).arrive("B", 182).arrive("C", 92)
     return [
         Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
         boundaries.scenario("q2.boundaries"),
@@ -84,18 +83,17 @@ def _read() -> list[Scenario]:
     def table(script: Script, r: str, ids: list[int], seq_len: int) -> Script:
         return script.request(r, max(seq_len, 1)).place(r, ids, seq_len).read(r)
 
-    tail = Script().new(6, 4, 3).fill(1)
-    for i, seq_len in enumerate((9, 10, 11, 12, 1 + 8)):
-        table(tail, f"A{i}", [4, 1, 3], seq_len)
-    table(tail, "B", [5], 1)
+    tail = Script().new(6, 4, 3).fill(1).request("A", 9)
+    for seq_len in (9, 10, 11, 12):
+        tail.place("A", [4, 1, 3], seq_len).read("A")
+    tail.place("A", [5], 1).read("A")
     sizes = Script()
-    for i, (size, dim) in enumerate(((1, 5), (2, 3), (3, 1), (5, 4), (4, 4))):
-        m = f"m{i}"
-        table(sizes.new(6, size, dim, m=m).fill(), f"A{i}", [4, 0, 2], 3 * size - (size > 1))
+    for size, dim in ((1, 5), (2, 3), (3, 1), (5, 4), (4, 4)):
+        table(sizes.new(6, size, dim).fill(), "A", [4, 0, 2], 3 * size - (size > 1))
     dtypes = []
     for dtype in ("float16", "bfloat16", "float64"):
-        script = Script(dtype).new(5, 3, 2, m=dtype).fill()
-        dtypes += table(script, f"A{dtype}", [3, 0, 4], 8).operations
+        script = Script(dtype).new(5, 3, 2).fill()
+        dtypes += table(script, "A", [3, 0, 4], 8).operations
     wide = Script()
     wide.operations = dtypes
     nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)

@@ -38,17 +38,11 @@ def shrink(operations: Sequence[Operation], deviation: Deviation, run: Trial, tr
 def is_legal(operations: Operations) -> bool:
     """Tell whether every call is one the contract rules on: objects exist, tables fit lengths, fills fit pools."""
     model = ReferenceModel()
-    users: dict[str, set[str]] = {}
     try:
         for operation in operations:
             if not _is_ruled(model, operation):
                 return False
             model.apply(operation)
-            if operation.name == "new":
-                for r in users.pop(operation.args[0], ()):
-                    model.requests.pop(r, None)
-            elif operation.name not in ("request", "place", "fill", "ledger"):
-                users.setdefault(operation.args[0], set()).add(operation.args[1])
     except (KeyError, IndexError, ValueError):
         return False
     return True
