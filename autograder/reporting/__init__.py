@@ -1,0 +1,1 @@
+"""From results to what students, TAs and Gradescope read."""

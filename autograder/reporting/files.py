@@ -1,0 +1,19 @@
+"""Writing files so that a reader never meets half of one."""
+
+import os
+import threading
+from pathlib import Path
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """Write ``content`` to ``path`` by renaming a finished temporary file beside it.
+
+    Nothing is synced to disk: what is written here derives from the journal and can be written again.
+    """
+    temporary = path.with_name(f".{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

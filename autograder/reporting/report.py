@@ -1,0 +1,160 @@
+"""One submission's report: a self-contained page and the same as Markdown."""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from autograder.reporting import blockview
+from autograder.reporting.describe import describe
+from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
+from autograder.reporting.words import Words
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One broken rule of a question, with the titles of the checks that showed it; a TODO that is open is no fault."""
+
+    sentence: str
+    advice: str
+    cases: tuple[str, ...]
+    fault: bool
+
+
+@dataclass(frozen=True)
+class Example:
+    """The shortest failing example: its steps in words, and the states around the last one."""
+
+    steps: tuple[str, ...]
+    before: object
+    after: object
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the report says about one question."""
+
+    name: str
+    result: QuestionResult
+    tests: tuple[TestResult, ...]
+    titles: Mapping[str, str]
+    troubles: tuple[Trouble, ...]
+    example: Example | None
+
+
+def render_html(result: SubmissionResult, words: Words) -> str:
+    """Return the report as one HTML page that needs nothing else."""
+    return _template("report.html").render(_content(result, words))
+
+
+def render_markdown(result: SubmissionResult, words: Words) -> str:
+    """Return the report as Markdown."""
+    return _template("report.md").render(_content(result, words))
+
+
+def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], words: Words) -> str:
+    """Return the TA's page of a run: every student's result with the SHA-256 of the bundle."""
+    rows = sorted(bundles, key=lambda bundle: bundle[0].student)
+    counts = {
+        "count": len(rows),
+        "pending": sum(result.pending_points > 0 for result, _ in rows),
+        "rejected": sum(result.rejected is not None for result, _ in rows),
+    }
+    return _template("bundles.html").render(
+        t=words.text, language=_language(words), rows=rows, count=words.text("bundles.count", **counts)
+    )
+
+
+def _language(words: Words) -> str:
+    return "zh-CN" if words.lang == "zh" else "en"
+
+
+def _content(result: SubmissionResult, words: Words) -> Mapping[str, Any]:
+    return {
+        "result": result,
+        "words": words,
+        "language": _language(words),
+        "t": words.text,
+        "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
+        "headline": _headline(result, words),
+        "tone": _tone(result, words),
+    }
+
+
+def _headline(result: SubmissionResult, words: Words) -> str:
+    numbers = {
+        "points": result.points,
+        "max_points": result.max_points,
+        "pending_points": result.pending_points,
+    }
+    if result.rejected:
+        return words.text("headline.rejected")
+    return words.text("headline.pending" if result.pending_points else "headline.graded", **numbers)
+
+
+def _tone(result: SubmissionResult, words: Words) -> str:
+    if result.rejected:
+        return words.text("tone.rejected")
+    questions = result.questions.values()
+    unanswered = {test.question for test in result.tests if test.finding and test.finding.code.startswith("open.")}
+    if unanswered:
+        return words.text("tone.open", open=len(unanswered), count=len(questions))
+    done = sum(q.points == q.max_points for q in questions)
+    return words.text("tone.some" if done < len(questions) else "tone.full", done=done, count=len(questions))
+
+
+def _section(name: str, question: QuestionResult, result: SubmissionResult, words: Words) -> Section:
+    tests = tuple(test for test in result.tests if test.question == name)
+    titles = {test.id: _case_title(test, words) for test in tests}
+    seen: dict[tuple[str, str, bool], list[str]] = {}
+    for test in tests:
+        if test.finding:
+            said = words.sentence(test.finding), words.advice(test.finding), test.status == "failed"
+            seen.setdefault(said, []).append(titles[test.id])
+    troubles = tuple(
+        Trouble(sentence, advice, tuple(cases), fault) for (sentence, advice, fault), cases in seen.items()
+    )
+    example = next((_example(test.example, words) for test in tests if test.example), None)
+    return Section(name, question, tests, titles, troubles, example)
+
+
+def _example(example: Mapping[str, Any], words: Words) -> Example:
+    steps = tuple(describe(operation, words) for operation in example["operations"])
+    return Example(steps, example["before"], example["after"])
+
+
+def _case_title(test: TestResult, words: Words) -> str:
+    key = f"{test.id}.title"
+    return words.text(key) if key in words else test.id
+
+
+def _escape_markdown(value: object) -> str:
+    return re.sub(r"([\\`*<>\[\]|])", r"\\\1", str(value))
+
+
+@cache
+def _template(name: str) -> Template:
+    environment = Environment(
+        loader=PackageLoader("autograder.reporting"),
+        autoescape=name.endswith(".html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    css = (files("autograder.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
+    environment.globals |= {
+        "css": Markup(css),
+        "css_hash": b64encode(sha256(css.encode()).digest()).decode(),
+        "svg": blockview.svg,
+        "picture": blockview.text,
+    }
+    environment.filters["md"] = _escape_markdown
+    return environment.get_template(f"{name}.jinja")

@@ -1,0 +1,112 @@
+"""The result of one submission, and its shape in results.json (schema ``autograder-results/1``)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from autograder.contract.finding import Finding
+
+SCHEMA = "autograder-results/1"
+CPU_QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
+GPU_QUESTIONS = ("g1", "g2", "g3", "g4")
+GPU_POINTS = 20
+
+Status = Literal["passed", "failed", "not attempted", "could not run"]
+STATUSES: tuple[Status, ...] = ("passed", "failed", "could not run", "not attempted")
+WORST_FIRST: tuple[Status, ...] = ("failed", "could not run", "not attempted", "passed")
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """One hidden test case: ``points`` are what it earned of ``max_points``."""
+
+    __test__ = False
+
+    id: str
+    question: str
+    status: Status
+    points: int
+    max_points: int
+    finding: Finding | None = None
+    example: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class QuestionResult:
+    """The cases of one question, added up."""
+
+    points: int
+    max_points: int
+    status: Status
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """Everything known about one graded or not gradable submission; times are kept elsewhere."""
+
+    student: str
+    file: str
+    sha256: str
+    device: str
+    tests: tuple[TestResult, ...] = ()
+    rejected: Finding | None = None
+    notes: tuple[Finding, ...] = ()
+    pending_points: int = 0
+    confinement: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    gradescope: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def status(self) -> str:
+        """``graded`` or ``not gradable``."""
+        return "graded" if self.rejected is None else "not gradable"
+
+    @property
+    def points(self) -> int:
+        """Points earned so far."""
+        return sum(test.points for test in self.tests)
+
+    @property
+    def max_points(self) -> int:
+        """Points that could be earned in the parts graded so far."""
+        return sum(test.max_points for test in self.tests)
+
+    @property
+    def questions(self) -> dict[str, QuestionResult]:
+        """Every question that was graded, in order of appearance."""
+        names = dict.fromkeys(test.question for test in self.tests)
+        return {name: _add_up([t for t in self.tests if t.question == name]) for name in names}
+
+
+def _add_up(tests: list[TestResult]) -> QuestionResult:
+    seen = {test.status for test in tests}
+    worst: Status = next((s for s in WORST_FIRST if s in seen), "passed")
+    return QuestionResult(sum(t.points for t in tests), sum(t.max_points for t in tests), worst)
+
+
+@dataclass(frozen=True)
+class GradeLine:
+    """A result reduced to its row of grades.csv."""
+
+    student: str
+    file: str
+    status: str
+    points: int
+    max_points: int
+    pending_points: int
+    questions: Mapping[str, QuestionResult]
+    rejected: Finding | None
+
+
+def grade_line(result: SubmissionResult) -> GradeLine:
+    """Return the part of ``result`` that a class list needs."""
+    return GradeLine(
+        result.student,
+        result.file,
+        result.status,
+        result.points,
+        result.max_points,
+        result.pending_points,
+        result.questions,
+        result.rejected,
+    )
