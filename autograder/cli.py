@@ -48,6 +48,18 @@ def _in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+class Shard(click.ParamType):
+    """The ``i``-th of ``n`` equal parts of a batch, written ``i/n``."""
+
+    name = "i/n"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        part, slash, parts = str(value).partition("/")
+        if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+            self.fail(f"{value!r} is not a shard; write for example 2/4.", param, ctx)
+        return int(part), int(parts)
+
+
 LANG = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of the reports.")
 
 
@@ -64,8 +76,9 @@ def main() -> None:
 @LANG
 @click.option("--resume", is_flag=True, help="Keep what OUT already holds and grade the rest.")
 @click.option("--allow-weak", is_flag=True, help="Grade even where the confinement probe finds a hole.")
+@click.option("--shard", type=Shard(), default="1/1", help="Grade only the i-th of n parts of the batch.")
 @_in_one_sentence
-def grade(paths: Sequence[Path], out: Path, jobs: int | None, lang: str | None, resume: bool, allow_weak: bool) -> None:
+def grade(paths: Sequence[Path], out: Path, jobs: int | None, lang: str | None, resume: bool, allow_weak: bool, shard: tuple[int, int]) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
     from autograder.grading.batch import Settings, grade_batch
     from autograder.grading.cores import usable_cores
@@ -73,7 +86,7 @@ def grade(paths: Sequence[Path], out: Path, jobs: int | None, lang: str | None, 
     from autograder.progress import Progress
 
     config, words = _course(lang)
-    entries = discover(paths)
+    entries = discover(paths)[shard[0] - 1 :: shard[1]]
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak)
     with Progress(len(entries), words) as progress:
         lines = grade_batch(entries, out, settings, progress.advance)
@@ -111,6 +124,34 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
     click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
     if problems:
         sys.exit(SETUP_ERROR)
+
+
+@main.command()
+@click.argument("out", type=FOLDER, required=False)
+@click.option("--verify", "bundle_zip", type=click.Path(path_type=Path, exists=True), help="Check one bundle instead.")
+@click.option("--regrade", is_flag=True, help="With --verify: grade the submission in it again and compare.")
+@click.option("--lock", type=PATH, default=Path("ci/requirements.lock"), help="The lock file that was graded with.")
+@LANG
+@_in_one_sentence
+def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
+    """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
+    from autograder.grading.outputs import write_bundles
+    from autograder.grading.verify import verify_bundle
+
+    config, words = _course(lang)
+    if (out is None) == (bundle_zip is None):
+        raise OneSentence("Name a graded OUT, or one bundle with --verify.")
+    if out is not None:
+        paths = write_bundles(out, lock.read_bytes() if lock.is_file() else b"", config, words)
+        click.echo(words.text("progress.bundled.text", total=len(paths), bundles=str(out / "bundles")))
+        return
+    assert bundle_zip is not None
+    problems = verify_bundle(bundle_zip, regrade, config, words)
+    for problem in problems:
+        click.echo(words.sentence(problem), err=True)
+    if problems:
+        sys.exit(SETUP_ERROR)
+    click.echo(words.text("progress.verified.text", file=bundle_zip.name))
 
 
 @main.command()

@@ -19,7 +19,7 @@ def compare_ledger(operation: Operation, returned: Any, focus: Sequence[str]) ->
     """
     entries = returned.get("dict") if isinstance(returned, dict) else None
     if not isinstance(entries, dict):
-        return Finding("ledger.kind", {"name": "estimate_kv_cache_bytes", "kind": kind_of(returned)})
+        return Finding("ledger.answer", {"kind": kind_of(returned)})
     expected = ReferenceModel().apply(operation).value
     num_blocks, block_size = operation.args[:2]
     for key in focus:

@@ -58,7 +58,7 @@ def _is_ruled(model: ReferenceModel, operation: Operation) -> bool:
         pool = model.pools[args[0]]
         return len(operation.payload) == pool.num_blocks * pool.block_size * pool.row_bytes
     if name == "place":
-        return args[2] > 0 and args[0] in model.requests
+        return args[2] > 0 and args[0] in model.requests and len(set(args[1])) == len(args[1])
     if name in ("ledger", "release", "prefill"):
         return True
     pool, request = model.pools[args[0]], model.requests[args[1]]

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -11,8 +11,11 @@ from typing import Any
 from autograder import __version__, contract, hidden_tests
 from autograder.config import Config
 from autograder.contract.finding import Finding
+from autograder.contract.scenarios import scenarios
+from autograder.grading.example import shortest_example
 from autograder.grading.handle import SubmissionHandle
 from autograder.intake.submission import Rejected, Submission
+from autograder.reporting.feedback import spoken
 from autograder.reporting.results import GPU_POINTS, SubmissionResult, TestResult
 from autograder.reporting.words import Words
 from autograder.sandbox.client import ForkServer
@@ -60,9 +63,9 @@ def _versions(server: ForkServer) -> dict[str, str]:
 
 def grade_one(server: ForkServer, submission: Submission | Rejected, config: Config, words: Words) -> Graded:
     """Return the result of one submission; whatever the student's code does ends as outcomes of its cases."""
+    known = _versions(server)
     started = time.perf_counter()
     pending = GPU_POINTS if config.gpu == "required" else 0
-    known = _versions(server)
     if isinstance(submission, Rejected):
         rejected = Finding(submission.code, submission.details)
         result = SubmissionResult(
@@ -70,9 +73,11 @@ def grade_one(server: ForkServer, submission: Submission | Rejected, config: Con
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
 
-    handle = SubmissionHandle(server, submission.cells, words.sentence)
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
     try:
         tests, gradescope = _run_hidden_tests(handle)
+        if config.feedback == "example":
+            tests = _with_examples(handle, tests)
     finally:
         handle.close()
     result = SubmissionResult(
@@ -88,6 +93,19 @@ def grade_one(server: ForkServer, submission: Submission | Rejected, config: Con
         gradescope=gradescope,
     )
     return Graded(result, {"wall_s": time.perf_counter() - started, "child_cpu_s": handle.submission.cpu_s})
+
+
+def _with_examples(handle: SubmissionHandle, tests: tuple[TestResult, ...]) -> tuple[TestResult, ...]:
+    """Add the shortest failing example to the first failed case of every question."""
+    failed: dict[str, list[TestResult]] = {}
+    for test in tests:
+        if test.status == "failed":
+            failed.setdefault(test.question, []).append(test)
+    examples = {
+        cases[0].id: shortest_example(handle.submission, [scenarios()[case.id] for case in cases])
+        for cases in failed.values()
+    }
+    return tuple(replace(test, example=examples.get(test.id)) for test in tests)
 
 
 def _run_hidden_tests(handle: SubmissionHandle) -> tuple[tuple[TestResult, ...], dict[str, Any]]:
