@@ -1,0 +1,1 @@
+"""Student code runs here, confined, and nowhere else."""

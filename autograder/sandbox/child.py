@@ -1,0 +1,187 @@
+"""One confined child: conversing with it under limits, and saying how it ended."""
+
+import os
+import select
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from autograder.contract.operations import Operation
+from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
+from autograder.sandbox.protocol import Decoder, Flood, Frame, ProtocolError, pack
+from autograder.sandbox.trace import Trace, errors_of, trace_of
+from autograder.sandbox.watch import Watch, cpu_clock, host_pid
+
+Answer = TypeVar("Answer")
+Details = dict[str, str | int]
+
+OUT_OF_MEMORY = 86
+"""The worker's exit status when memory is gone and it can't go on."""
+
+_TICK_MS = 20
+_CHUNK = 1 << 16
+_NEAR = 0.75  # of the memory limit: a crash there is taken for want of memory
+_ABORTS = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+
+
+class Died(Exception):
+    """A child came to its end; ``code`` names how, ``details`` fill the blanks of the sentence about it."""
+
+    def __init__(self, code: str, details: Details) -> None:
+        super().__init__(code, details)
+        self.code = code
+        self.details = details
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a child ended, in the kernel's words."""
+
+    code: int
+    """Exit status, or minus the number of a signal."""
+    cpu_s: float
+    memory_bytes: int
+    """Resident at its highest, on top of the fork-server's own."""
+
+
+class Child:
+    """A submission's process; made by ``ForkServer.spawn``."""
+
+    def __init__(self, pidfd: int, requests: int, replies: int, limits: Limits, reap: Callable[[], Exit]) -> None:
+        self._pidfd, self._requests, self._replies = pidfd, requests, replies
+        self._limits = limits
+        self._reap = reap
+        self._exit: Exit | None = None
+        self._pid = host_pid(pidfd)
+        self._decoder = Decoder(limits.reply_bytes)
+        self._cell: int | None = None
+        os.set_blocking(requests, False)
+        self._poll = select.poll()
+        self._poll.register(replies, select.POLLIN)
+
+    def load(self, cells: Sequence[str], skip: Iterable[int] = ()) -> list[dict[str, Any]]:
+        """Run the cells but those to skip (numbers from 1) and return the errors noted; raise Died."""
+        request = pack({"cells": list(cells), "skip": sorted(skip)})
+        self._cell = 0
+        try:
+            return self._converse(request, self._limits.load_cpu_s, 1.0, lambda frame: errors_of(frame.data.get("loaded")))
+        finally:
+            self._cell = None
+
+    def run(self, operations: Sequence[Operation], patience: float = 1.0) -> Trace:
+        """Carry out one case on fresh objects and return what was observed; raise Died.
+
+        ``patience`` is the part of the usual time that it may take.
+        """
+        case = [operation.to_wire() for operation in operations]
+        payloads = [operation.payload for operation in operations if operation.payload]
+        request = pack({"case": case}, payloads)
+        return self._converse(request, self._limits.case_cpu_s, patience, lambda frame: trace_of(frame, len(case)))
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds used so far, confinement included."""
+        return self._exit.cpu_s if self._exit else cpu_clock(self._pid) or 0.0
+
+    def kill(self) -> None:
+        """End the child, leaving nothing of it; may be called again."""
+        if self._exit:
+            return
+        self._exit = Exit(-signal.SIGKILL, cpu_clock(self._pid) or 0.0, 0)  # stands if the fork-server is gone
+        for fd in (self._pidfd, self._requests, self._replies):
+            os.close(fd)
+        self._exit = self._reap()
+
+    def __enter__(self) -> "Child":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def _converse(self, request: bytes, cpu_s: float, patience: float, answer: Callable[[Frame], Answer]) -> Answer:
+        """Send a request and return what ``answer`` makes of the frame that ends the reply."""
+        if self._exit:
+            raise RuntimeError("this child has ended")
+        limits = self._limits
+        watch = Watch(self._pid, *(patience * seconds for seconds in (cpu_s, limits.idle_s, limits.wall_s)))
+        rest = memoryview(request)
+        self._poll.modify(self._replies, select.POLLIN)
+        try:
+            self._decoder.restart()
+            while True:
+                rest = self._write(rest)
+                replies = [frame for frame in self._read(blocked=bool(rest)) if not self._is_progress(frame, watch)]
+                if len(replies) > 1:
+                    raise ProtocolError("more than one reply")
+                if replies:
+                    return answer(replies[0])
+                if (verdict := watch.verdict()) and not self._poll.poll(0):
+                    raise self._died(*verdict)
+        except EOFError:
+            raise self._died(*self._ending()) from None
+        except Flood:
+            raise self._died("run.flood", {"mib": self._limits.reply_bytes // MIB}) from None
+        except ProtocolError:
+            raise self._died("run.forged", {}) from None
+
+    def _is_progress(self, frame: Frame, watch: Watch) -> bool:
+        """Take note of the cell that begins, while cells are loaded."""
+        if self._cell is None or frame.data.keys() != {"cell"}:
+            return False
+        number = frame.data["cell"]
+        if type(number) is not int:
+            raise ProtocolError("not a cell's number")
+        if number > self._cell:
+            watch.wake()
+        self._cell = number
+        return True
+
+    def _write(self, rest: memoryview) -> memoryview:
+        if not rest:
+            return rest
+        try:
+            return rest[os.write(self._requests, rest) :]
+        except BlockingIOError:
+            return rest
+        except BrokenPipeError:
+            raise EOFError from None
+
+    def _read(self, blocked: bool) -> Iterator[Frame]:
+        """Yield the frames that have become complete, after a short wait at most."""
+        if not self._poll.poll(1 if blocked else _TICK_MS):
+            return
+        chunk = os.read(self._replies, _CHUNK)
+        if not chunk:
+            raise EOFError
+        yield from self._decoder.feed(chunk)
+
+    def _died(self, code: str, details: Details) -> Died:
+        cell = {"cell": self._cell} if self._cell else {}
+        self.kill()
+        return Died(code, {**details, **cell})
+
+    def _ending(self) -> tuple[str, Details]:
+        """Say how a child ended that closed its end of the conversation by itself."""
+        ended = select.poll()
+        ended.register(self._pidfd, select.POLLIN)
+        if not ended.poll(200):
+            return "run.forged", {}  # it lives, and only closed the pipe
+        self.kill()
+        assert self._exit
+        return _cause(self._exit, self._limits)
+
+
+def _cause(ended: Exit, limits: Limits) -> tuple[str, Details]:
+    if ended.code in (EXIT_MACHINE, EXIT_DEVICE):
+        return ("run.machine" if ended.code == EXIT_MACHINE else "device.fault"), {}
+    if ended.code >= 0 and ended.code != OUT_OF_MEMORY:
+        return "run.exited", {"status": ended.code}
+    short_of_memory = -ended.code in _ABORTS and ended.memory_bytes >= _NEAR * limits.memory_bytes
+    if ended.code == OUT_OF_MEMORY or short_of_memory:
+        return "run.memory", {"mib": limits.memory_bytes // MIB}
+    if ended.code == -signal.SIGXCPU or ended.cpu_s >= limits.total_cpu_s:
+        return "run.cpu", {"seconds": str(limits.total_cpu_s)}
+    if ended.code == -signal.SIGKILL:  # nobody but the kernel does this, when the machine's memory runs out
+        return "run.memory", {"mib": limits.memory_bytes // MIB}
+    return "run.crashed", {"signal": signal.Signals(-ended.code).name}

@@ -1,0 +1,106 @@
+"""Values as plain data, by exact type: what is not exactly one of the known kinds is ``other`` and equals nothing."""
+
+import ctypes
+import itertools
+from typing import Any
+
+import numpy
+import torch
+
+MAX_ITEMS, MAX_DEPTH, MAX_TEXT, MAX_BITS, MAX_TENSOR_BYTES = 4096, 8, 200, 4096, 4 << 20
+
+# Taken before student code runs: it may replace any of these names elsewhere, by accident or not.
+_type, _len, _map, _set, _list, _iter = type, len, map, set, list, iter
+_issubclass, _hasattr, _isfinite, _float_hex = issubclass, hasattr, numpy.isfinite, float.hex
+_islice, _string_at, _int, _str = itertools.islice, ctypes.string_at, int, str
+_bit_length = int.bit_length
+_type_name = type.__dict__["__name__"].__get__
+_Tensor, _Parameter, _strided = torch.Tensor, torch.nn.Parameter, torch.strided
+_base = torch._C.TensorBase
+_data_ptr, _contiguous, _numel, _element_size = _base.data_ptr, _base.contiguous, _base.numel, _base.element_size
+_is_contiguous, _is_neg, _resolve_neg, _detach = _base.is_contiguous, _base.is_neg, _base.resolve_neg, _base.detach
+_NUMPY_INTS = frozenset(numpy.dtype(code).type for code in "bBhHiIlLqQ")
+_NOT_SEQUENCES = (dict, set, frozenset, str, bytes, bytearray, memoryview, type, torch.Tensor)
+_DTYPE_NAMES = {v: name for name, v in vars(torch).items() if isinstance(v, torch.dtype)}
+_DTYPE_NAMES.update({getattr(torch, name): name for name in ("float16", "bfloat16", "float32", "float64", "int64")})
+
+
+class Encoder:
+    """Encodes the values of one case; the bytes of its tensors gather in ``blobs``, equal bytes once."""
+
+    def __init__(self) -> None:
+        self._index: dict[bytes, int] = {}
+
+    @property
+    def blobs(self) -> list[bytes]:
+        """Return the bytes the encoded tensors refer to, in the order of their numbers."""
+        return _list(self._index)
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        """Return ``value`` as JSON data; never raises for an ordinary Exception of the value's own code."""
+        kind = _type(value)
+        if kind is _int:
+            return value if _bit_length(value) <= MAX_BITS else {"other": "int"}
+        if value is None:
+            return None
+        if depth > MAX_DEPTH:
+            return {"other": type_name(value)}
+        if kind is list:
+            return {"list": self._items(value, depth)} if _len(value) <= MAX_ITEMS else {"other": "list"}
+        if kind is _Tensor or kind is _Parameter:
+            return self._tensor(value)
+        if kind is tuple:
+            return {"tuple": self._items(value, depth)} if _len(value) <= MAX_ITEMS else {"other": "tuple"}
+        if kind is float:
+            return {"float": _float_hex(value)} if _isfinite(value) else {"other": "float"}
+        if kind is _str:
+            return {"str": value[:MAX_TEXT]}
+        if kind is dict:
+            return self._dict(value, depth)
+        if kind in _NUMPY_INTS:
+            return _int(value)
+        return self._sequence(value, depth)
+
+    def _items(self, values: Any, depth: int) -> list[Any]:
+        if _set(_map(_type, values)) == {_int} and _bit_length(max(values)) < 64:
+            return _list(values)
+        return [self.encode(item, depth + 1) for item in values]
+
+    def _dict(self, value: dict[Any, Any], depth: int) -> Any:
+        if _len(value) > MAX_ITEMS or _set(_map(_type, value)) - {_str}:
+            return {"other": "dict"}
+        return {"dict": {key[:MAX_TEXT]: self.encode(item, depth + 1) for key, item in value.items()}}
+
+    def _sequence(self, value: Any, depth: int) -> Any:
+        kind = _type(value)
+        looks_like_one = _hasattr(kind, "__len__") and _hasattr(kind, "__getitem__")
+        if not looks_like_one or _issubclass(kind, _NOT_SEQUENCES):
+            return {"other": type_name(value)}
+        try:
+            items = _list(_islice(_iter(value), MAX_ITEMS + 1))
+        except Exception:
+            return {"other": type_name(value)}
+        if _len(items) > MAX_ITEMS:
+            return {"other": type_name(value)}
+        return {"sequence": self._items(items, depth)}
+
+    def _tensor(self, value: Any) -> Any:
+        if value.layout is not _strided:
+            return {"other": "Tensor"}
+        device = "cpu" if value.is_cpu else _str(value.device)
+        content = {"dtype": _DTYPE_NAMES.get(value.dtype, "other"), "shape": _list(value.shape), "device": device}
+        if device != "cpu":
+            return {"tensor": content}
+        size = _numel(value) * _element_size(value)
+        if size > MAX_TENSOR_BYTES:
+            return {"other": "Tensor"}
+        if not _is_contiguous(value) or _is_neg(value):
+            value = _contiguous(_resolve_neg(_detach(value)))
+        raw = _string_at(_data_ptr(value), size) if size else b""
+        content["blob"] = self._index.setdefault(raw, _len(self._index))
+        return {"tensor": content}
+
+
+def type_name(value: object) -> str:
+    """Return the name of the value's true type."""
+    return _str.__str__(_type_name(_type(value)))[:80]

@@ -1,0 +1,32 @@
+"""What one submission may use."""
+
+from dataclasses import asdict, dataclass
+
+MIB = 1 << 20
+EXIT_MACHINE, EXIT_DEVICE = 88, 89
+"""Exit statuses of a child: the machine lacks what grading needs; the device is unusable after a call's error."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies."""
+
+    load_cpu_s: float = 1.0
+    case_cpu_s: float = 0.4
+    total_cpu_s: int = 60
+    idle_s: float = 0.5
+    wall_s: float = 10.0
+    memory_bytes: int = 512 * MIB
+    reply_bytes: int = 4 * MIB
+    open_files: int = 64
+    threads: int = 64
+    file_bytes: int = 0
+
+    def to_json(self) -> dict[str, float | int]:
+        """Return the limits as plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, float | int]) -> "Limits":
+        """Rebuild the limits from what :meth:`to_json` returned."""
+        return cls(**data)  # type: ignore[arg-type]

@@ -1,0 +1,168 @@
+"""Carries out the operations of one case on the submission, on objects made for that case, and observes."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from autograder.contract.operations import DTYPE_BYTES
+from autograder.sandbox import byhand
+from autograder.sandbox.encode import Encoder
+from autograder.sandbox.failure import describe, missing
+
+# Taken before student code runs.
+_type, _str, _iter, _next = type, str, iter, next
+_getattr = getattr
+_signature = inspect.signature
+_set_default_dtype, _get_default_dtype = torch.set_default_dtype, torch.get_default_dtype
+_Tensor, _DTYPES = torch.Tensor, {name: getattr(torch, name) for name in DTYPE_BYTES}
+_METHODS = {
+    "prefill": "allocate_for_prefill",
+    "decode": "allocate_for_decode",
+    "release": "release_request",
+    "report": "allocation_report",
+    "read": "get_physical_cache",
+}
+_ABSENT = object()
+
+
+class _Missing(Exception):
+    """A name of the contract, or an object that an earlier operation should have made, is not there."""
+
+    def __init__(self, name: str, error: str) -> None:
+        self.description = missing(name, error)
+
+
+class Stage:
+    """The names a submission defines, and the managers and requests made from them in one case."""
+
+    def __init__(self, names: dict[str, Any], payloads: Iterable[bytes]) -> None:
+        self.encoder = Encoder()
+        self._names = names
+        self._payloads = _iter(payloads)
+        self._managers: dict[str, Any] = {}
+        self._dtypes: dict[str, torch.dtype] = {}
+        self._requests: dict[str, Any] = {}
+        self._state: dict[str, Any] | None = None
+
+    def observe(self, operation: list[Any]) -> dict[str, Any]:
+        """Carry out one operation and return its observation, whatever happens in it."""
+        name, *args = operation
+        try:
+            value = self._call(_METHODS[name], *args) if name in _METHODS else self._step(name)(self, *args)
+            observation: dict[str, Any] = {"returned": self._encode(value)}
+        except _Missing as absent:
+            observation = {"raised": absent.description}
+        except BaseException as error:
+            observation = {"raised": describe(error)}
+        state = self._look()
+        observation["state"] = None if state == self._state else state
+        self._state = state
+        return observation
+
+    def _look(self) -> dict[str, Any]:
+        see = self._see
+        return {
+            "managers": {
+                label: {
+                    "num_blocks": see(manager, "num_blocks"),
+                    "block_size": see(manager, "block_size"),
+                    "free": see(manager, "free_blocks"),
+                    "pool": see(manager, "physical_kv_cache"),
+                }
+                for label, manager in self._managers.items()
+            },
+            "requests": {
+                label: {"seq_len": see(request, "seq_len"), "table": see(request, "block_table")}
+                for label, request in self._requests.items()
+            },
+        }
+
+    def _see(self, owner: Any, name: str) -> Any:
+        try:
+            return self._encode(_getattr(owner, name))
+        except BaseException:
+            return {"other": "missing"}
+
+    def _step(self, name: str) -> Callable[..., Any]:
+        return _STEPS[name]
+
+    def _encode(self, value: Any) -> Any:
+        return self.encoder.encode(value)
+
+    def _call(self, method: str, m: str, r: str) -> Any:
+        manager, request = self._object(self._managers, m), self._object(self._requests, r)
+        if _getattr(_type(manager), method, _ABSENT) is _ABSENT and _getattr(manager, method, _ABSENT) is _ABSENT:
+            raise _Missing(method, "AttributeError")
+        return _getattr(manager, method)(request)
+
+    def _ledger(self, *args: Any) -> Any:
+        return self._name("estimate_kv_cache_bytes")(*args)
+
+    def _new(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, device: str) -> None:
+        if self._managers.pop(m, None) is not None:
+            self._requests.clear()
+        make, wanted = self._name("KVCacheManager"), _DTYPES[dtype]
+        accepted = _parameters(make)
+        options = {name: value for name, value in (("dtype", wanted), ("device", device)) if name in accepted}
+        default = _get_default_dtype()
+        switch = "dtype" not in options and wanted is not default
+        if switch:
+            _set_default_dtype(wanted)
+        try:
+            manager = make(num_blocks, block_size, head_dim, **options)
+        finally:
+            if switch:
+                _set_default_dtype(default)
+        byhand.convert(manager, wanted, device)
+        self._managers[m], self._dtypes[m] = manager, wanted
+
+    def _new_request(self, r: str, request_id: int, prompt_len: int) -> None:
+        self._requests.pop(r, None)
+        self._requests[r] = self._name("Request")(request_id, prompt_len)
+
+    def _fill(self, m: str) -> None:
+        payload = _next(self._payloads)
+        byhand.fill(self._object(self._managers, m), payload, self._dtypes[m])
+
+    def _place(self, r: str, ids: list[int], seq_len: int) -> None:
+        byhand.place(self._object(self._requests, r), ids, seq_len)
+
+    def _seize(self, m: str, r: str, ids: list[int]) -> None:
+        byhand.seize(self._object(self._managers, m), self._object(self._requests, r), ids)
+
+    def _vacate(self, m: str, r: str) -> None:
+        byhand.vacate(self._object(self._managers, m), self._object(self._requests, r))
+
+    def _name(self, name: str) -> Any:
+        value = self._names.get(name, _ABSENT)
+        if value is _ABSENT:
+            raise _Missing(name, "NameError")
+        return value
+
+    def _object(self, objects: dict[str, Any], label: str) -> Any:
+        value = objects.get(label, _ABSENT)
+        if value is _ABSENT:
+            raise _Missing(label, "Missing")
+        return value
+
+
+_STEPS: dict[str, Callable[..., Any]] = {
+    "new": Stage._new,
+    "request": Stage._new_request,
+    "fill": Stage._fill,
+    "place": Stage._place,
+    "seize": Stage._seize,
+    "vacate": Stage._vacate,
+    "ledger": Stage._ledger,
+}
+
+
+@functools.lru_cache(maxsize=1)
+def _parameters(make: Any) -> frozenset[str]:
+    try:
+        return frozenset(_signature(make).parameters)
+    except (TypeError, ValueError):
+        return frozenset()

@@ -1,0 +1,96 @@
+"""The only code of ours beside the student's: loads a submission, then carries out one case after another.
+
+Requests are ``{"cells": [...], "skip": [...]}`` once, then ``{"case": [[name, argument, ...], ...]}`` with the
+payloads of ``fill`` as blobs. Replies are ``{"cell": number}`` before each cell, ``{"loaded": {"errors": [...]}}``, and
+``{"trace": [observation, ...]}`` with the bytes of tensors as blobs.
+"""
+
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from autograder.sandbox.cells import cell_name, compile_cell
+from autograder.sandbox.encode import MAX_TEXT, type_name
+from autograder.sandbox.failure import message
+from autograder.sandbox.notebook import furnish
+from autograder.sandbox.protocol import Decoder, Frame, pack
+from autograder.sandbox.stage import Stage
+
+OUT_OF_MEMORY = 86  # exit status
+_REQUEST_BYTES = 1 << 28
+_CHUNK = 1 << 16
+_read, _write, _exit, _exec, _memoryview = os.read, os.write, os._exit, exec, memoryview
+_seed = random.seed
+
+
+def serve(requests: int, replies: int, stage: Callable[[dict[str, Any], Sequence[bytes]], Stage] = Stage) -> None:
+    """Answer requests until their pipe closes, each case on a fresh stage; never returns."""
+    try:
+        frames = _frames(requests)
+        first = next(frames).data
+        module = furnish()
+        _seed(0)  # Python seeds this one anew in every forked process
+        errors = _load(module, first["cells"], frozenset(first["skip"]), replies)
+        _send(replies, pack({"loaded": {"errors": errors}}))
+        for frame in frames:
+            _send(replies, _run(stage(module.__dict__, frame.blobs), frame))
+    except MemoryError:
+        _exit(OUT_OF_MEMORY)
+    _exit(0)
+
+
+def _run(stage: Stage, frame: Frame) -> bytes:
+    trace = [stage.observe(operation) for operation in frame.data["case"]]
+    return pack({"trace": trace}, stage.encoder.blobs)
+
+
+def _load(module: ModuleType, cells: Sequence[str], skip: frozenset[int], replies: int) -> list[dict[str, Any]]:
+    """Run the cells in one namespace; a cell that fails is noted and does not stop the rest."""
+    errors = []
+    flags = 0
+    for number, source in enumerate(cells, start=1):
+        if number in skip:
+            continue
+        _send(replies, pack({"cell": number}))
+        try:
+            code, flags = compile_cell(source, number, flags)
+            _exec(code, module.__dict__)
+        except BaseException as error:
+            errors.append(_note(error, number))
+    return errors
+
+
+def _note(error: BaseException, number: int) -> dict[str, Any]:
+    return {
+        "cell": number,
+        "name": type_name(error),
+        "line": _line(error, cell_name(number)),
+        "text": message(error)[:MAX_TEXT],
+    }
+
+
+def _line(error: BaseException, file: str) -> int | None:
+    """Return the innermost line of the cell on the way to the error."""
+    line = error.lineno if type(error) in (SyntaxError, IndentationError, TabError) else None  # type: ignore[attr-defined]
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line if type(line) is int else None
+
+
+def _frames(requests: int) -> Iterator[Frame]:
+    decoder = Decoder(_REQUEST_BYTES)
+    while chunk := _read(requests, _CHUNK):
+        for frame in decoder.feed(chunk):
+            decoder.restart()
+            yield frame
+
+
+def _send(replies: int, data: bytes) -> None:
+    rest = _memoryview(data)
+    while rest:
+        rest = rest[_write(replies, rest) :]

@@ -1,0 +1,187 @@
+"""What a submission's objects look like from outside: by exact type, and untouched by the looking."""
+
+import struct
+from typing import Any
+
+import pytest
+from sandbox_samples import CASE, LEDGER, NEW, PREFILL, READ, REQUEST, RIGHT, answer, spawn, trace
+
+from autograder.contract.operations import DTYPE_BYTES, Operation
+
+VALUES = {
+    "return 3": 3,
+    "return 10 ** 300": 10**300,
+    "return 1 << 5000": {"other": "int"},
+    "import numpy; return numpy.int64(3)": 3,
+    "import numpy; return numpy.uint8(3)": 3,
+    "return None": None,
+    "return True": {"other": "bool"},
+    "return 0.5": {"float": "0x1.0000000000000p-1"},
+    "return float('nan')": {"other": "float"},
+    "import numpy; return numpy.float64(3)": {"other": "float64"},
+    "return 'x' * 500": {"str": "x" * 200},
+    "return '\\ud800'": {"str": "?"},
+    "return b'x'": {"other": "bytes"},
+    "return [1, (2, None)]": {"list": [1, {"tuple": [2, None]}]},
+    "return [True, 1]": {"list": [{"other": "bool"}, 1]},
+    "return {'a': [1]}": {"dict": {"a": {"list": [1]}}},
+    "return {1: 2}": {"other": "dict"},
+    "return {1, 2}": {"other": "set"},
+    "import collections; return collections.deque([1, 2])": {"sequence": [1, 2]},
+    "return range(3)": {"sequence": [0, 1, 2]},
+    "import numpy; return numpy.array([1, 2])": {"sequence": [1, 2]},
+    "import collections; return collections.OrderedDict(a=1)": {"other": "OrderedDict"},
+    "return [0] * 5000": {"other": "list"},
+    "return lambda: 0": {"other": "function"},
+    "class Liar(int):\n    __class__ = int\nreturn Liar(3)": {"other": "Liar"},
+    "class Liar(list):\n    def __iter__(self): return iter([1, 2])\nreturn Liar()": {"sequence": [1, 2]},
+    "class Endless(list):\n    def __iter__(self):\n        while True: yield 1\nreturn Endless()": {
+        "other": "Endless"
+    },
+    "class Rude(list):\n    def __iter__(self): raise ValueError\nreturn Rude()": {"other": "Rude"},
+    "class Mine(torch.Tensor): pass\nreturn Mine()": {"other": "Mine"},
+    "return torch.zeros(1).to_sparse()": {"other": "Tensor"},
+    "return torch.zeros(1).expand(1 << 40)": {"other": "Tensor"},
+    "return torch.empty(2, 3, device='meta')": {"tensor": {"dtype": "float32", "shape": [2, 3], "device": "meta"}},
+}
+
+
+@pytest.mark.parametrize("body", VALUES)
+def test_a_value_is_told_by_its_exact_type(body: str) -> None:
+    assert answer(body)["returned"] == VALUES[body]
+
+
+def test_a_list_that_holds_itself_ends_somewhere() -> None:
+    seen = answer("x = []; x.append(x); return x")["returned"]
+    assert "other" in str(seen)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["t", "t.t().contiguous().t()", "torch.nn.Parameter(t)", "t.clone().requires_grad_()", "torch.cat([t, t])[:2]"],
+)
+def test_a_tensor_arrives_with_its_bytes_whatever_its_strides(expression: str) -> None:
+    seen = answer(f"t = torch.arange(6.).reshape(2, 3); return {expression}")["returned"]
+    data = struct.pack("6f", *range(6))
+    assert seen == {"tensor": {"dtype": "float32", "shape": [2, 3], "device": "cpu", "bytes": data}}
+
+
+def test_an_open_blank_is_named() -> None:
+    raised = answer("return 2 * ____")["raised"]
+    assert (raised["name"], raised["blank"], raised["missing"]) == ("NameError", "____", None)
+    assert answer("x = x + 1; return x")["raised"]["blank"] == "x"
+
+
+def test_an_error_tells_its_builtin_bases_and_whether_it_says_oom() -> None:
+    raised = answer("class Full(RuntimeError): pass\nraise Full('pool OOM')")["raised"]
+    assert raised["name"] == "Full"
+    assert raised["bases"] == ["RuntimeError", "Exception", "BaseException"]
+    assert raised["oom"]
+    assert not answer("raise NotImplementedError")["raised"]["oom"]
+    assert "RuntimeError" in answer("raise NotImplementedError")["raised"]["bases"]
+
+
+@pytest.mark.parametrize("leave", ["raise SystemExit", "import sys; sys.exit(0)", "raise KeyboardInterrupt"])
+def test_leaving_from_within_a_call_is_an_error_like_any_other(leave: str) -> None:
+    assert "raised" in answer(leave)
+
+
+def test_what_is_not_there_is_named() -> None:
+    names = [seen.get("raised", {}).get("missing") for seen in trace(["x = 1"], [*CASE, LEDGER])]
+    assert names == ["KVCacheManager", "Request", "m", "m", "estimate_kv_cache_bytes"]
+    without_method = RIGHT.replace("def get_physical_cache", "def another")
+    assert trace([without_method])[-1]["raised"]["missing"] == "get_physical_cache"
+
+
+def test_the_state_follows_every_operation() -> None:
+    states = [seen["state"] for seen in trace([RIGHT])]
+    assert [s["requests"].get("r", {}).get("table") for s in states] == [
+        None,
+        {"list": []},
+        {"list": [0, 1]},
+        {"list": [0, 1]},
+    ]
+    assert states[-1]["managers"]["m"]["free"] == {"list": [2, 3]}
+    assert states[-1] is states[-2]
+
+
+@pytest.mark.parametrize("dtype", DTYPE_BYTES)
+@pytest.mark.parametrize("signature", ["head_dim", "head_dim, *, dtype=torch.float32, device='cpu'"])
+def test_the_pool_takes_any_dtype_and_holds_exactly_the_bytes_sent(dtype: str, signature: str) -> None:
+    source = RIGHT.replace("block_size, head_dim):\n        self", f"block_size, {signature}):\n        self")
+    if "dtype" in signature:
+        source = source.replace("block_size, head_dim)\n", "block_size, head_dim, dtype=dtype, device=device)\n")
+    payload = bytes(i % 251 for i in range(4 * 2 * 3 * DTYPE_BYTES[dtype]))
+    operations = [
+        Operation("new", ("m", 4, 2, 3, dtype, "cpu")),
+        Operation("fill", ("m",), payload),
+        REQUEST,
+        PREFILL,
+        READ,
+    ]
+    seen = trace([source], operations)
+    pool = seen[1]["state"]["managers"]["m"]["pool"]["tensor"]
+    assert (pool["dtype"], pool["bytes"]) == (dtype, payload)
+    result = seen[-1]["returned"]["tensor"]
+    assert (result["dtype"], result["bytes"]) == (dtype, payload[: 3 * 3 * DTYPE_BYTES[dtype]])
+
+
+def test_a_constructor_without_dtype_leaves_the_default_as_it_was() -> None:
+    probe = "\ndef estimate_kv_cache_bytes(*a): return torch.zeros(1)"
+    seen = trace([RIGHT + probe], [Operation("new", ("m", 1, 1, 1, "float64", "cpu")), LEDGER])
+    assert seen[-1]["returned"]["tensor"]["dtype"] == "float32"
+
+
+TABLES = {"a list": "[]", "a deque": "__import__('collections').deque()", "a tuple": "()"}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "free", ["list(range(4))", "__import__('collections').deque(range(4))", "tuple(range(4))", "set(range(4))"]
+)
+def test_blocks_are_seized_and_vacated_by_hand(table: str, free: str) -> None:
+    source = RIGHT.replace("prompt_len, []", f"prompt_len, {TABLES[table]}").replace("list(range(num_blocks))", free)
+    seize, vacate = Operation("seize", ("m", "r", [3, 1])), Operation("vacate", ("m", "r"))
+    _, _, seized, vacated = trace([source], [NEW, REQUEST, seize, vacate])
+    assert "returned" in seized
+    assert "returned" in vacated
+    assert items(seized["state"]["requests"]["r"]["table"]) == [3, 1]
+    assert items(vacated["state"]["requests"]["r"]["table"]) == []
+    if "set" not in free:
+        assert items(seized["state"]["managers"]["m"]["free"]) == [0, 2]
+        assert sorted(items(vacated["state"]["managers"]["m"]["free"])) == [0, 1, 2, 3]
+
+
+def test_seizing_keeps_the_identity_of_the_lists() -> None:
+    remember = """
+seen = []
+class Request(Request):
+    def __init__(self, *args):
+        super().__init__(*args)
+        seen.append(self.block_table)
+def estimate_kv_cache_bytes(*args):
+    return seen
+"""
+    seen = trace([RIGHT, remember], [NEW, REQUEST, Operation("seize", ("m", "r", [2])), LEDGER])
+    assert seen[-1]["returned"] == {"list": [{"list": [2]}]}
+
+
+def test_placing_sets_table_and_length_and_leaves_the_free_list() -> None:
+    seen = trace([RIGHT], [NEW, REQUEST, Operation("place", ("r", [3, 0], 4))])[-1]["state"]
+    assert seen["requests"]["r"] == {"seq_len": 4, "table": {"list": [3, 0]}}
+    assert seen["managers"]["m"]["free"] == {"list": [0, 1, 2, 3]}
+
+
+def test_each_case_starts_from_fresh_objects() -> None:
+    with spawn() as child:
+        child.load([RIGHT])
+        assert child.run(CASE) == child.run(CASE)
+        [seen] = child.run([READ])
+    assert seen["raised"]["missing"] == "m"
+
+
+def items(value: Any) -> list[Any]:
+    """Return the elements of an encoded list, tuple or other sequence."""
+    [content] = value.values()
+    assert isinstance(content, list)
+    return content
