@@ -1,0 +1,28 @@
+"""Running the product as its users do: the ``autograder`` command in a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": str(ROOT)}
+PROGRAM = [sys.executable, "-c", "from autograder.cli import main; main()"]
+
+
+def autograder(*args: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run one command to its end."""
+    command = [*PROGRAM, *map(str, args)]
+    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+def start_autograder(*args: object, cwd: Path = ROOT) -> subprocess.Popen[bytes]:
+    """Start one command in a process group of its own."""
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, args)],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
