@@ -1,9 +1,10 @@
 """The laws of allocation: who owns which block after a call, compared without caring which ids were chosen."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from autograder.contract.finding import Finding
-from autograder.contract.model import ReferenceModel, ReferencePool
+from autograder.contract.model import ReferenceModel, ReferencePool, ReferenceRequest
 from autograder.contract.observe import State, ids_of, is_int, kind_of
 
 FIELDS = ("num_blocks", "block_size", "head_dim", "pool", "free")
@@ -14,17 +15,14 @@ def unchanged(before: State, after: State, code: str, operation: str) -> Finding
     for group, fields in (("requests", ("table", "seq_len")), ("managers", FIELDS)):
         for name, old in before[group].items():
             new = after[group].get(name, {})
-            for field in fields:
+            for field in fields if new is not old else ():
                 if old.get(field) != new.get(field):
                     return Finding(code, {"operation": operation, "what": field})
     return None
 
 
 def others_unchanged(before: State, after: State, operation: str, touched: tuple[str, ...]) -> Finding | None:
-    """Demand that a call left alone every request and manager it was not about, and every pool."""
-    for name, old in before["managers"].items():
-        if old.get("pool") != after["managers"].get(name, {}).get("pool"):
-            return Finding("changed.pool", {"operation": operation})
+    """Demand that a call left alone every request and manager it was not about."""
     rest: State = {g: {n: s for n, s in before[g].items() if n not in touched} for g in before}
     found = unchanged(rest, after, "changed.other", operation)
     if found:
@@ -35,6 +33,28 @@ def others_unchanged(before: State, after: State, operation: str, touched: tuple
             if old.get(field) != new.get(field):
                 return Finding("changed.other", {"operation": operation, "what": field})
     return None
+
+
+def tokens_unchanged(
+    pool: ReferencePool, holders: Iterable[ReferenceRequest], before: Any, after: Any, operation: str
+) -> Finding | None:
+    """Demand that the rows which hold tokens kept their bytes; what else is in the pool is nobody's concern."""
+    if before == after:
+        return None
+    old, new = (content_of(tensor) for tensor in (before, after))
+    if len(old) != len(new):
+        return Finding("changed.pool", {"operation": operation})
+    for holder in holders:
+        if pool.rows(holder.table, holder.seq_len, old) != pool.rows(holder.table, holder.seq_len, new):
+            return Finding("changed.pool", {"operation": operation})
+    return None
+
+
+def content_of(tensor: Any) -> bytes:
+    """Return the bytes of an observed tensor, empty where there are none."""
+    described = tensor.get("tensor") if isinstance(tensor, dict) else None
+    content = described.get("bytes") if isinstance(described, dict) else None
+    return content if isinstance(content, bytes) else b""
 
 
 def free_blocks(pool: ReferencePool, seen: dict[str, Any], initial: bool = False) -> Finding | None:

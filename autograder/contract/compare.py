@@ -1,19 +1,22 @@
 """Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.contract import allocation, reading
 from autograder.contract.finding import Finding
 from autograder.contract.ledger import compare_ledger
-from autograder.contract.model import Expected, ReferenceModel
+from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observe import EMPTY_STATE, State, is_int, is_oom, is_raised, kind_of, number_of, raised_name
 from autograder.contract.observe import unroll
 from autograder.contract.operations import Operation
 
 OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
 """Whose TODO an operation exercises; the rest is given code, which belongs to q5."""
+
+NOT_JUDGED = {"q2": ("release",), "q3": ("prefill", "release")}
+"""Calls that a question uses without judging them."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,8 @@ def first_deviation(
         finding = judge.judge(operation, observation, before, after)
         if finding:
             owner = "q2" if finding.code == "prefill.grow" else OWNER.get(operation.name, "q5")
-            if (question, owner) == ("q3", "q2"):
-                return None  # what follows cannot be judged, and a wrong TODO 2 costs nothing in TODO 3
+            if operation.name in NOT_JUDGED.get(question, ()) or (question, owner) == ("q3", "q2"):
+                return None  # what follows cannot be judged, and the fault costs points where it belongs
             return Deviation(step, finding, owner)
         before = after
     return None
@@ -53,6 +56,7 @@ class _Judge:
     def __init__(self, question: str, focus: Sequence[str]) -> None:
         self.model = ReferenceModel()
         self.question = question
+        self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
 
     def judge(self, operation: Operation, seen: dict[str, Any], before: State, after: State) -> Finding | None:
@@ -64,8 +68,10 @@ class _Judge:
 
         if operation.name in ("decode", "release"):
             stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
-            if stuck or self.question == "q2":
+            if stuck or (self.question, operation.name) == ("q2", "decode"):
                 return stuck
+        if operation.name == "read" and self.question == "q5" and pool:
+            pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
         expected = self.model.apply(operation)
         found = self._outcome(operation, expected, seen)
         if found:
@@ -124,16 +130,28 @@ class _Judge:
                     return Finding("new.initial", {"what": field})
             found = allocation.free_blocks(self.model.pools[names[0]], seen, initial=True)
             again = names[0] in before["managers"]
+            if again:
+                self.holders.clear()
             others = {m: s for m, s in before["managers"].items() if m != names[0]}
             rest: State = {"managers": others, "requests": {} if again else before["requests"]}
             return found or allocation.others_unchanged(rest, after, name, ())
         if name == "request":
             return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, ())
         m, r = names[0], names[1]
+        pool, old, new = self.model.pools[m], before["managers"].get(m, {}), after["managers"].get(m, {})
         change = allocation.TableChange(self.model, m, r, free_before, table_before)
-        found = change.check(name, after["requests"].get(r, {}))
-        found = found or allocation.free_blocks(self.model.pools[m], after["managers"].get(m, {}))
-        return found or allocation.others_unchanged(before, after, name, (m, r))
+        found = (
+            change.check(name, after["requests"].get(r, {}))
+            or allocation.free_blocks(pool, new)
+            or allocation.others_unchanged(before, after, name, (m, r))
+        )
+        holders = self.holders.setdefault(m, {})
+        if name in ("release", "vacate"):
+            holders.pop(r, None)
+        found = found or allocation.tokens_unchanged(pool, holders.values(), old.get("pool"), new.get("pool"), name)
+        if name not in ("release", "vacate"):
+            holders[r] = replace(self.model.requests[r], table=list(self.model.requests[r].table))
+        return found
 
     def _fresh_request(self, r: str, after: State) -> Finding | None:
         seen, request = after["requests"].get(r, {}), self.model.requests[r]
@@ -146,9 +164,9 @@ class _Judge:
 
 def _cannot_change(table: Any, seen: dict[str, Any]) -> Finding | None:
     """Blame prefill for a call that fails on the kind of table that prefill left, and for nothing else."""
-    left_a_tuple = isinstance(table, dict) and "tuple" in table
+    no_list = isinstance(table, dict) and "list" not in table
     failed = is_raised(seen, "AttributeError") or is_raised(seen, "TypeError")
-    return Finding("prefill.grow") if left_a_tuple and failed else None
+    return Finding("prefill.grow") if no_list and failed else None
 
 
 def _compare_report(returned: Any, expected: dict[str, float]) -> Finding | None:
@@ -156,6 +174,8 @@ def _compare_report(returned: Any, expected: dict[str, float]) -> Finding | None
     if not isinstance(report, dict):
         return Finding("report.kind", {"name": "allocation_report"})
     for key, value in expected.items():
+        if key == "unused_tail_tokens" and value < 0:
+            continue  # nothing is allocated yet, so there is no tail to rule on
         number = number_of(report.get(key))
         if number is None or (isinstance(value, int) and not is_int(report[key])):
             return Finding("report.kind", {"name": key})

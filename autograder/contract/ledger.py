@@ -27,7 +27,7 @@ def compare_ledger(operation: Operation, returned: Any, focus: Sequence[str]) ->
             return Finding("ledger.keys", {"name": key})
         value = entries[key]
         if key == LAYOUT:
-            if ids_of(value, ("list", "tuple")) != expected[LAYOUT]:
+            if ids_of(value) != expected[LAYOUT]:
                 return Finding("ledger.layout")
             continue
         if not is_int(value):

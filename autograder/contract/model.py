@@ -32,10 +32,11 @@ class ReferencePool:
         """Bytes of one token's row."""
         return self.head_dim * DTYPE_BYTES[self.dtype]
 
-    def rows(self, table: list[int], seq_len: int) -> bytes:
+    def rows(self, table: list[int], seq_len: int, content: bytes | None = None) -> bytes:
         """Return the rows of ``table`` in its order, cut at ``seq_len``: the logical cache, as bytes."""
         size = self.block_size * self.row_bytes
-        return b"".join(self.content[b * size : (b + 1) * size] for b in table)[: seq_len * self.row_bytes]
+        content = self.content if content is None else content
+        return b"".join(content[b * size : (b + 1) * size] for b in table)[: seq_len * self.row_bytes]
 
 
 @dataclass(frozen=True)

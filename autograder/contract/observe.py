@@ -29,12 +29,12 @@ def clean(text: Any) -> str:
     return "".join(c if c.isprintable() else "?" for c in str(text)[:MAX_TEXT]).encode("utf-8", "replace").decode()
 
 
-def ids_of(value: Any, sequences: tuple[str, ...] = ("list", "tuple", "sequence")) -> list[int] | None:
+def ids_of(value: Any) -> list[int] | None:
     """Return the block ids in a tagged sequence, or None where it is no sequence of ints."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
     tag, items = next(iter(value.items()))
-    if tag not in sequences or not isinstance(items, list) or not all(is_int(item) for item in items):
+    if tag not in ("list", "tuple", "sequence") or not isinstance(items, list) or not all(is_int(item) for item in items):
         return None
     return items
 

@@ -19,6 +19,11 @@ name          arguments                                  meaning
 ``seize``     m, r, ids                                  put ids into the table in place and out of the free list
 ``vacate``    m, r                                       the reverse of ``seize``, by hand
 ``ledger``    five or six integers                       ``estimate_kv_cache_bytes(...)``
+``watched``   none                                       on a device: events and bytes taken by the call before
+``pool``      dtype, shape                               on a device: bytes that a plain tensor of this shape takes
+``vast``      m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills the
+              dtype, device                              beginning of the last block
+``measure``   m, r                                       on a device: rates, and attention over the cache, for the report
 ============  =========================================  ==========================================================
 
 What comes back per operation is an observation: ``{"returned": value}`` or ``{"raised": {...}}``, and the ``state`` of

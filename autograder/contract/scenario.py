@@ -1,7 +1,7 @@
 """A scenario is a named list of operations that one hidden test case asks of a submission."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.contract.operations import DTYPE_BYTES, Operation
 from autograder.contract.patterns import poison, unique_cells
@@ -28,12 +28,20 @@ class Scenario:
     focus: tuple[str, ...] = ()
 
 
+def set_up_by_calls(scenario: Scenario) -> Scenario:
+    """Return the scenario with requests that come to hold their blocks, and lose them, by the submission's own calls."""
+    own = {"seize": "prefill", "vacate": "release"}
+    calls = (replace(o, name=own[o.name], args=o.args[:2]) if o.name in own else o for o in scenario.operations)
+    return replace(scenario, operations=tuple(calls))
+
+
 class Script:
     """Writes operations down in reading order: ``Script().new(8, 4).request("A", 6).prefill("A")``."""
 
-    def __init__(self, dtype: str = "float32") -> None:
+    def __init__(self, dtype: str = "float32", device: str = "cpu") -> None:
         self.operations: list[Operation] = []
         self.dtype = dtype
+        self._device = device
         self._m = "m"
         self._cells = self._rows = self._row_bytes = 0
         self._ids = 0
@@ -48,7 +56,7 @@ class Script:
         self._cells = num_blocks * block_size * head_dim
         self._rows, self._row_bytes = num_blocks * block_size, head_dim * DTYPE_BYTES[self.dtype]
         self._block_size = block_size
-        return self._add("new", m, num_blocks, block_size, head_dim, self.dtype, "cpu")
+        return self._add("new", m, num_blocks, block_size, head_dim, self.dtype, self._device)
 
     def on(self, m: str) -> "Script":
         """Let the calls that follow be about another manager of the same shape."""

@@ -19,6 +19,7 @@ def _ledger() -> list[Scenario]:
     for position in range(6):
         for bad in (0, -1):
             refusals.ledger(*(bad if i == position else d for i, d in enumerate(plain)))
+    refusals.ledger(-5, -16, 3, 7, 11, 4).ledger(5, 16, 3, -7, -11)
     return [
         Script().ledger(*plain).ledger(3, 8, 13, 5, 64).scenario("q1.per_token", [TOKEN]),
         Script().ledger(*plain).ledger(3, 8, 13, 5, 64).scenario("q1.per_block", [BLOCK]),
@@ -43,12 +44,15 @@ def _prefill() -> list[Scenario]:
         Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
         boundaries.scenario("q2.boundaries"),
         Script().new(6, 1).arrive("A", 1).arrive("B", 3).arrive("C", 3).arrive("D", 2).scenario("q2.block_size_one"),
-        Script().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5).scenario("q2.exact_fit"),
+        Script().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5)
+        .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).scenario("q2.exact_fit"),
         Script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "B").arrive("C", 8).arrive("D", 1)
-        .new(1, 3).arrive("E", 4).new(2, 4).arrive("F", 100).scenario("q2.refusal_changes_nothing"),
+        .new(2, 4).arrive("F", 100).new(4, 3).hold("G", [0, 2], 6).vacate("G").arrive("H", 13)
+        .new(2, 4).hold("I", [0], 4).arrive("J", 5).vacate("I").prefill("J").release("J").prefill("J")
+        .scenario("q2.refusal_changes_nothing"),
         Script().new(4, 4).arrive("A", 6).prefill("A").new(2, 4).arrive("B", 8).prefill("B")
         .scenario("q2.second_prefill"),
-        Script().new(6, 4).new(6, 4, m="n").on("m").fill(1).arrive("A", 6).arrive("B", 4).on("n").arrive("C", 9)
+        Script().new(6, 4).new(6, 4, m="n").on("m").arrive("A", 6).fill(1).arrive("B", 4).on("n").arrive("C", 9)
         .on("m").arrive("D", 3).scenario("q2.requests_apart"),
         Script().new(4, 4).arrive("A", 4).decode("A").scenario("q2.table_can_grow"),
         random_prefills("q2.random"),
@@ -60,6 +64,7 @@ def _decode() -> list[Scenario]:
         Script().new(8, 4).hold("A", [5, 2], 6).decode("A").scenario("q3.basic"),
         Script().new(8, 4).fill().hold("A", [1], 3).decode("A", 7).new(9, 3).hold("B", [0, 1], 4).decode("B", 7)
         .new(4, 6).hold("C", [0], 6).decode("C").new(3, 17, 1).hold("D", [2], 16).decode("D", 3)
+        .new(2, 300, 1).hold("E", [1], 300).decode("E")
         .scenario("q3.grows_when_full"),
         Script().new(5, 1).hold("A", [3], 1).hold("B", [1], 1).decode("A", 2).decode("B")
         .new(3, 1).hold("C", [2, 0], 2).decode("C", 2).scenario("q3.block_size_one"),
@@ -98,12 +103,14 @@ def _read() -> list[Scenario]:
     wide.operations = dtypes
     nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)
     table(nan, "A", [5, 0, 3], 10)
+    nan.place("A", [0, 1, 3], 12).read("A")
     current = Script().new(6, 4, 3).fill(1).request("A", 7).place("A", [4, 1], 7).read("A").fill(2).read("A")
     current.place("A", [0, 4, 2], 9).read("A").new(4, 3, 5, m="n").fill(1).request("B", 5).place("B", [3, 0], 5)
     current.read("B").on("m").read("A")
     still = Script().new(6, 4, 3).fill(1).request("A", 10).place("A", [4, 1, 3], 10).read("A").read("A").read("A")
     refusals = Script().new(6, 4, 3).fill().request("A", 6).read("A")
-    refusals.place("A", [2, -1], 6).read("A").place("A", [2, 6], 6).read("A").place("A", [2, 100], 6).read("A")
+    for ids in ([2, -1], [-1, 2], [2, 6], [6, 2], [2, 100]):
+        refusals.place("A", ids, 6).read("A")
     return [
         table(Script().new(6, 4, 3).fill(), "A", [4, 1, 3], 10).scenario("q4.basic"),
         tail.scenario("q4.cuts_the_tail"),
@@ -118,9 +125,11 @@ def _read() -> list[Scenario]:
 
 
 def _lifecycle() -> list[Scenario]:
-    report = Script().new(8, 4).arrive("A", 5).report("A").decode("A", 3).report("A").decode("A").report("A")
-    refusals = Script().new(6, 4).request("A", 6).release("A").place("A", [1, 1], 6).release("A")
-    refusals.place("A", [2, 6], 6).release("A").place("A", [-1, 2], 6).release("A").place("A", [0, 1], 6).release("A")
+    report = Script().new(8, 4).request("A", 5).report("A").prefill("A").report("A").decode("A", 3).report("A").decode("A").report("A")
+    report.new(3, 7).arrive("B", 10).report("B")
+    refusals = Script().new(6, 4).request("A", 6).release("A").new(6, 4).hold("A", [1, 2, 4], 10)
+    for ids in ([1, 1], [1, 2, 1], [2, 6], [-1, 2], [2, 0], [0, 3]):
+        refusals.place("A", ids, 6).release("A")
     refusals.new(4, 4).arrive("B", 6).release("B").release("B")
     return [
         Script().request("A", 2, -1).request("B", 0).request("C", -3).request("D", 1, 0).scenario("q5.request"),

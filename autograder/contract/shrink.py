@@ -93,7 +93,7 @@ def _smaller_arguments(operation: Operation) -> Iterator[Operation]:
         if type(argument) is int:
             values = sorted({v for v in (1, 2, argument // 2, argument - 1) if 0 < v < argument})
         elif isinstance(argument, list):
-            values = [argument[:-1], argument[1:]] if argument else []
+            values = [*([argument[:-1], argument[1:]] if argument else [])]
             values += [[*argument[:j], b, *argument[j + 1 :]] for j, a in enumerate(argument) for b in range(max(a, 0))]
         for value in values:
             yield replace(operation, args=(*operation.args[:i], value, *operation.args[i + 1 :]))
