@@ -25,13 +25,14 @@ class Config:
     ``feedback``: what a student is told about a failed case: points only, the rule in words, or the shortest example.
     ``gpu``: whether the GPU part is pending until graded, counts only when it is there, or does not exist.
     ``readiness_counts``: whether GPU points may be earned on the stand-in device.
+    ``repository``: where Colab finds the student notebooks, as ``owner/name``.
     """
 
     feedback: Policy = "hint"
     gpu: str = "required"
     language: str = "en"
     readiness_counts: bool = False
-    colab_url: str = "https://colab.research.google.com/github/OWNER/REPOSITORY/blob/main/assignment"
+    repository: str = "OWNER/REPOSITORY"
 
 
 def load_config(start: Path) -> Config:
