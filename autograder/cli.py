@@ -29,9 +29,10 @@ def _known_errors() -> tuple[type[Exception], ...]:
     from autograder.grading.confined import WeakConfinement
     from autograder.grading.journal import JournalError
     from autograder.intake.submission import UsageError
+    from autograder.release import ReleaseError
     from autograder.sandbox.client import ServerDied
 
-    return (ConfigError, JournalError, UsageError, WeakConfinement, ServerDied)
+    return (ConfigError, JournalError, ReleaseError, UsageError, WeakConfinement, ServerDied)
 
 
 def _in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
@@ -60,6 +61,8 @@ class Shard(click.ParamType):
         return int(part), int(parts)
 
 
+DEVICE = click.option("--device", type=click.Choice(["cpu", "fakegpu", "cuda"]), default="cpu", show_default=True,
+                      help="cpu judges q1 to q5, cuda g1 to g4; fakegpu says whether a submission is ready for a GPU.")  # fmt: skip
 LANG = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of the reports.")
 
 
@@ -73,12 +76,13 @@ def main() -> None:
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--out", default="out", show_default=True, type=PATH, help="Results go here.")
 @click.option("--jobs", type=click.IntRange(1), help="Submissions graded side by side; one per core by default.")
+@DEVICE
 @LANG
 @click.option("--resume", is_flag=True, help="Keep what OUT already holds and grade the rest.")
 @click.option("--allow-weak", is_flag=True, help="Grade even where the confinement probe finds a hole.")
 @click.option("--shard", type=Shard(), default="1/1", help="Grade only the i-th of n parts of the batch.")
 @_in_one_sentence
-def grade(paths: Sequence[Path], out: Path, jobs: int | None, lang: str | None, resume: bool, allow_weak: bool, shard: tuple[int, int]) -> None:
+def grade(paths: Sequence[Path], out: Path, jobs: int | None, device: str, lang: str | None, resume: bool, allow_weak: bool, shard: tuple[int, int]) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
     from autograder.grading.batch import Settings, grade_batch
     from autograder.grading.cores import usable_cores
@@ -87,7 +91,7 @@ def grade(paths: Sequence[Path], out: Path, jobs: int | None, lang: str | None, 
 
     config, words = _course(lang)
     entries = discover(paths)[shard[0] - 1 :: shard[1]]
-    settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak)
+    settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     with Progress(len(entries), words) as progress:
         lines = grade_batch(entries, out, settings, progress.advance)
     progress.summary(lines, out)
@@ -179,12 +183,39 @@ def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
 
 
 @main.command()
+@click.option("--zip", "as_zip", is_flag=True, help="Make autograder.zip for Otter and Gradescope instead.")
+@click.option("--check", is_flag=True, help="Write nothing; fail where what is there does not come from these sources.")
 @_in_one_sentence
-def doctor() -> None:
+def release(as_zip: bool, check: bool) -> None:
+    """Make what students receive from the master, or autograder.zip from this package."""
+    from autograder.release import ReleaseError, checkout
+
+    root = checkout(Path.cwd())
+    if as_zip:
+        from autograder.release import zip as autograder_zip
+        from autograder.release import zip_check
+
+        if check:
+            zip_check.check(root)
+        else:
+            click.echo(autograder_zip.write(root).relative_to(root))
+        return
+    from autograder.release import notebooks
+
+    if not check:
+        notebooks.write(root)
+    elif changed := notebooks.drift(root):
+        raise ReleaseError(f"{', '.join(changed)}: not what the master gives; run `autograder release`.")
+
+
+@main.command()
+@DEVICE
+@_in_one_sentence
+def doctor(device: str) -> None:
     """Show which confinement layers are active here, and what to do about the rest."""
     from autograder.grading.doctor import examine
 
-    diagnosis = examine()
+    diagnosis = examine(device)
     for line in diagnosis.lines:
         click.echo(line)
     if not diagnosis.safe:

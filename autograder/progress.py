@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from autograder.reporting.results import CPU_QUESTIONS, GradeLine
+from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, QuestionResult
 from autograder.reporting.words import Words
 
 LONGEST_TABLE = 60
@@ -46,6 +46,9 @@ class Progress:
     def _outcome(self, line: GradeLine) -> str:
         if line.rejected:
             return self._words.sentence(line.rejected)
+        if line.questions and not line.max_points:
+            passed = sum(question.status == "passed" for question in line.questions.values())
+            return self._words.text("readiness.line", passed=passed, count=len(line.questions))
         return self._words.text(
             "progress.points.text", points=line.points, max_points=line.max_points, pending=line.pending_points
         )
@@ -67,9 +70,17 @@ class Progress:
 def _table(lines: Sequence[GradeLine]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("student")
-    for name in (*CPU_QUESTIONS, "points"):
+    graded = [q for q in (*CPU_QUESTIONS, *GPU_QUESTIONS) if any(q in line.questions for line in lines)]
+    for name in (*graded, "points"):
         table.add_column(name, justify="right")
     for line in lines:
-        cells = [str(line.questions[q].points) if q in line.questions else "-" for q in CPU_QUESTIONS]
+        cells = [_cell(line.questions.get(q)) for q in graded]
         table.add_row(line.student, *cells, "-" if line.rejected else f"{line.points}/{line.max_points}")
     return table
+
+
+def _cell(question: QuestionResult | None) -> str:
+    """Return a question's points, or for readiness, which gives none, its status."""
+    if question is None:
+        return "-"
+    return str(question.points) if question.max_points else question.status

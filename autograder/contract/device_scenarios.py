@@ -60,7 +60,7 @@ def _prefill(device: str) -> list[Scenario]:
     def script() -> Script:
         return Script("bfloat16", device)
 
-    full = script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "A").arrive("C", 8).arrive("D", 1)
+    full = script().new(4, 4).fill().arrive("B", 17).arrive("A", 5).prefill("B", "A").arrive("C", 8).arrive("D", 1)
     return [
         _scenario("g2.basic", script().new(8, 4).fill().arrive("A", 6)),
         _scenario("g2.many", script().new(12, 4).fill(1).arrive("A", 4).arrive("B", 9).arrive("C", 1).arrive("D", 16)),

@@ -24,6 +24,7 @@ class Settings:
     jobs: int = 1
     resume: bool = False
     allow_weak: bool = False
+    device: str = "cpu"
 
 
 def grade_batch(
@@ -39,12 +40,15 @@ def grade_batch(
     with Journal(out, settings.resume) as journal:
         if settings.resume:
             for row in rows(out):
+                if row["device"] != settings.device:
+                    continue
                 if row["student"] in students and row.get("versions", {}).get("tests") == tests_version():
                     lines[row["student"]] = grade_line(from_row(row))
                     known[row["student"]] = row["sha256"]
-        job = Job(out, settings.config, settings.lang, settings.allow_weak, known)
+        job = Job(out, settings.config, settings.lang, settings.allow_weak, known, settings.device)
+        jobs = 1 if settings.device == "cuda" else settings.jobs  # one submission at a time has the GPU
         try:
-            for graded in grade_many(entries, settings.jobs, job):
+            for graded in grade_many(entries, jobs, job):
                 if graded is not None:
                     journal.append(graded)
                     lines[graded["student"]] = grade_line(from_row(graded))

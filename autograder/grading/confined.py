@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autograder.sandbox.client import ForkServer
+from autograder.sandbox.client import Server, server_on
 
 
 class WeakConfinement(Exception):
@@ -11,9 +11,9 @@ class WeakConfinement(Exception):
 
 
 @contextmanager
-def confined_server(allow_weak: bool) -> Iterator[ForkServer]:
-    """Give a fork-server whose probe found no hole, unless holes are allowed; raise WeakConfinement."""
-    with ForkServer() as server:
+def confined_server(allow_weak: bool, device: str = "cpu") -> Iterator[Server]:
+    """Give a server for ``device`` whose probe found no hole, unless holes are allowed; raise WeakConfinement."""
+    with server_on(device) as server:
         if server.breaches and not allow_weak:
             raise WeakConfinement(
                 f"Student code is not confined here (a probe could: {', '.join(server.breaches)}); "

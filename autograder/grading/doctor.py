@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autograder.sandbox.client import ForkServer
+from autograder.sandbox.client import server_on
 
 REMEDIES = {
     "landlock": "use Linux 5.13 or newer with Landlock enabled, or grade as root with files that only root can read",
@@ -21,14 +21,16 @@ class Diagnosis:
     lines: tuple[str, ...]
 
 
-def examine() -> Diagnosis:
-    """Start a fork-server, probe it, and say what was found."""
-    with ForkServer() as server:
+def examine(device: str = "cpu") -> Diagnosis:
+    """Start what student code on ``device`` runs behind, probe it, and say what was found; raise ServerDied."""
+    with server_on(device) as server:
         layers, breaches, versions = server.layers, server.breaches, server.versions
     lines = [f"Python {versions['python']}, torch {versions['torch']}"]
+    if "gpu" in versions:
+        lines.append(f"{versions['gpu']}, CUDA {versions['cuda']}")
     for name, state in layers.items():
         lines.append(f"{name}: {state}")
-        if state != "on" and name in REMEDIES:
+        if state != "on" and name in REMEDIES and not (name == "namespaces" and device == "cuda"):
             lines.append(f"    to do: {REMEDIES[name]}")
     if breaches:
         lines.append(f"The probe broke out: {', '.join(breaches)}. Grading refuses here without --allow-weak.")

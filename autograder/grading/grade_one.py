@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -13,12 +14,13 @@ from autograder.config import Config
 from autograder.contract.finding import Finding
 from autograder.contract.scenarios import scenarios
 from autograder.grading.example import shortest_example
+from autograder.grading.gradescope import NotGradable, gradescope, receipt, rejection
 from autograder.grading.handle import SubmissionHandle
 from autograder.intake.submission import Rejected, Submission
 from autograder.reporting.feedback import spoken
 from autograder.reporting.results import GPU_POINTS, SubmissionResult, TestResult
 from autograder.reporting.words import Words
-from autograder.sandbox.client import ForkServer
+from autograder.sandbox.client import Server
 
 CPU_FILES = ("q1_ledger", "q2_prefill", "q3_decode", "q4_reconstruction", "q5_lifecycle")
 
@@ -32,13 +34,13 @@ class Graded:
 
 
 @cache
-def hidden_test_files() -> tuple[Any, ...]:
-    """Return Otter's test files for q1 to q5, in order; they are reused from one submission to the next."""
+def hidden_test_files(names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return Otter's test files in this order; they are reused from one submission to the next."""
     from otter.nbmeta_config import NBMetadataConfig
     from otter.test_files import create_test_file
 
     folder = Path(hidden_tests.__file__).parent
-    return tuple(create_test_file(str(folder / f"{name}.py"), NBMetadataConfig()) for name in CPU_FILES)
+    return tuple(create_test_file(str(folder / f"{name}.py"), NBMetadataConfig()) for name in names)
 
 
 @cache
@@ -51,31 +53,38 @@ def tests_version() -> str:
     return digest.hexdigest()
 
 
-def _versions(server: ForkServer) -> dict[str, str]:
+def versions_of(server: Server) -> dict[str, str]:
+    """Return the versions of everything that a result may depend on."""
     return {
         "autograder": __version__,
         "otter": version("otter-grader"),
-        "python": server.versions["python"],
-        "torch": server.versions["torch"],
+        **server.versions,
         "tests": tests_version(),
     }
 
 
-def grade_one(server: ForkServer, submission: Submission | Rejected, config: Config, words: Words) -> Graded:
+def grade_one(server: Server, submission: Submission | Rejected, config: Config, words: Words) -> Graded:
     """Return the result of one submission; whatever the student's code does ends as outcomes of its cases."""
-    known = _versions(server)
+    known = versions_of(server)
     started = time.perf_counter()
     pending = GPU_POINTS if config.gpu == "required" else 0
     if isinstance(submission, Rejected):
         rejected = Finding(submission.code, submission.details)
         result = SubmissionResult(
-            submission.student, submission.file, submission.sha256, "cpu", rejected=rejected, versions=known
+            student=submission.student,
+            file=submission.file,
+            sha256=submission.sha256,
+            device="cpu",
+            rejected=rejected,
+            versions=known,
+            gradescope=gradescope(not_gradable(words.sentence(rejected)), rejection(rejected, words)),
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
 
     handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
     try:
-        tests, gradescope = _run_hidden_tests(handle)
+        tests = run_hidden_tests(handle, hidden_test_files(CPU_FILES))
+        notes = (*remarks(submission), *handle.notes)
         if config.feedback == "example":
             tests = _with_examples(handle, tests)
     finally:
@@ -86,11 +95,11 @@ def grade_one(server: ForkServer, submission: Submission | Rejected, config: Con
         sha256=submission.sha256,
         device="cpu",
         tests=tests,
-        notes=(*(Finding(code, details) for code, details in submission.remarks), *handle.notes),
+        notes=notes,
         pending_points=pending,
         confinement=server.layers,
         versions=known,
-        gradescope=gradescope,
+        gradescope=gradescope(otter_results(CPU_FILES), receipt(notes, handle.verdicts.values(), config, words)),
     )
     return Graded(result, {"wall_s": time.perf_counter() - started, "child_cpu_s": handle.submission.cpu_s})
 
@@ -108,17 +117,33 @@ def _with_examples(handle: SubmissionHandle, tests: tuple[TestResult, ...]) -> t
     return tuple(replace(test, example=examples.get(test.id)) for test in tests)
 
 
-def _run_hidden_tests(handle: SubmissionHandle) -> tuple[tuple[TestResult, ...], dict[str, Any]]:
-    from otter.run.run_autograder.autograder_config import AutograderConfig
-    from otter.test_files import GradingResults
+def remarks(submission: Submission) -> tuple[Finding, ...]:
+    """Return what intake noticed about a file."""
+    return tuple(Finding(code, details) for code, details in submission.remarks)
 
+
+def not_gradable(sentence: str) -> Any:
+    """Return Otter's results with every case failed for the same reason."""
+    for file in hidden_test_files(CPU_FILES):
+        file.run({"submission": NotGradable(sentence)})
+    return otter_results(CPU_FILES)
+
+
+def run_hidden_tests(handle: SubmissionHandle, files: Iterable[Any]) -> tuple[TestResult, ...]:
+    """Return the outcome of every case, as Otter runs them."""
     tests = []
-    for file in hidden_test_files():
+    for file in files:
         file.run({"submission": handle})
         for outcome in file.test_case_results:
             case, points = outcome.test_case.name, int(outcome.test_case.points)
             verdict = handle.verdict(case)
             earned = points if outcome.passed else 0
-            tests.append(TestResult(case, file.name, verdict.status, earned, points, verdict.finding))
-    gradescope = GradingResults(list(hidden_test_files())).to_gradescope_dict(AutograderConfig())
-    return tuple(tests), dict(gradescope)
+            tests.append(TestResult(case, case.partition(".")[0], verdict.status, earned, points, verdict.finding))
+    return tuple(tests)
+
+
+def otter_results(names: tuple[str, ...]) -> Any:
+    """Return Otter's own results of the last submission."""
+    from otter.test_files import GradingResults
+
+    return GradingResults(list(hidden_test_files(names)))

@@ -1,27 +1,36 @@
 """A submission behind its sandbox: the object that hidden tests call ``submission``."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.finding import Finding
 from autograder.contract.observe import open_todo
-from autograder.contract.scenario import BLANKS, TODO_OF, Scenario
+from autograder.contract.scenario import BLANKS, TODO_OF, Scenario, set_up_by_calls
 from autograder.contract.scenarios import scenarios
 from autograder.grading.loading import LoadedSubmission
 from autograder.grading.verdict import PASSED, CaseNotPassed, Verdict
-from autograder.sandbox.client import Died, ForkServer
+from autograder.sandbox.client import Died, Server
 
 OWN_OPERATION = {"q1": "ledger", "q2": "prefill", "q3": "decode", "q4": "read"}
+RECORD_ERRORS = ("KeyError", "AttributeError")
+TIMEOUTS = ("run.cpu", "run.idle", "run.wall")
+FULL_TIMEOUTS, HURRY = 2, 0.25
+"""After so many timeouts in a question its other cases get one attempt each and this part of the usual time."""
+CPU_QUESTION = {"g1": "q1", "g2": "q2", "g3": "q3", "g4": "q4"}
 
 
 class SubmissionHandle:
     """Judges the cases of one submission, each once; cases share a child until one of them spoils it."""
 
-    def __init__(self, server: ForkServer, cells: Sequence[str], say: Callable[[Finding], str]) -> None:
+    def __init__(self, server: Server, cells: Sequence[str], say: Callable[[Finding], str]) -> None:
         self.submission = LoadedSubmission(server, cells)
+        self.cases, self._compare = _part(server.device)
         self.verdicts: dict[str, Verdict] = {}
         self._say = say
         self._closed: dict[str, Verdict] = {}
+        self._timeouts: Counter[str] = Counter()
 
     @property
     def notes(self) -> tuple[Finding, ...]:
@@ -38,7 +47,7 @@ class SubmissionHandle:
     def verdict(self, case: str) -> Verdict:
         """Return the verdict on ``case``, judging it first where that has not been done."""
         if case not in self.verdicts:
-            self.verdicts[case] = self._decide(scenarios()[case])
+            self.verdicts[case] = self._decide(self.cases[case])
         return self.verdicts[case]
 
     def close(self) -> None:
@@ -51,36 +60,51 @@ class SubmissionHandle:
             waiting = [q for q in TODO_OF if self._basic(q).status == "not attempted"]
             if waiting:
                 return _waiting(waiting)
-        elif scenario.id != basic_case(question):
-            self.verdict(basic_case(question))
+        elif scenario.id != self._basic_case(question):
+            self._basic(question)
         if question in self._closed:
             return self._closed[question]
         verdict = self._judge(scenario)
-        if question in TODO_OF and scenario.id == basic_case(question) and verdict.status in ("not attempted", "could not run"):
+        unreachable = verdict.status in ("not attempted", "could not run")
+        if question != "q5" and scenario.id == self._basic_case(question) and unreachable:
             self._closed[question] = verdict
         return verdict
 
     def _basic(self, question: str) -> Verdict:
-        return self.verdict(basic_case(question))
+        return self.verdict(self._basic_case(question))
+
+    def _basic_case(self, question: str) -> str:
+        """Return the case that is judged first and tells whether the question was attempted at all."""
+        return next(s.id for s in self.cases.values() if s.question == question)
 
     def _judge(self, scenario: Scenario) -> Verdict:
-        verdict = self._attempt(scenario, alone=False)
-        if verdict.status in ("failed", "could not run"):
+        in_a_hurry = self._in_a_hurry(scenario.question)
+        verdict = self._attempt(scenario, alone=in_a_hurry)
+        if verdict.status in ("failed", "could not run") and not in_a_hurry:
             verdict = self._attempt(scenario, alone=True)
+        if scenario.question == "q3" and _misses_its_own_records(verdict) and self._all_passed("q2"):
+            verdict = self._attempt(set_up_by_calls(scenario), alone=True)
         return verdict
 
+    def _in_a_hurry(self, question: str) -> bool:
+        return self._timeouts[question] >= FULL_TIMEOUTS
+
+    def _all_passed(self, question: str) -> bool:
+        cases = [case for case, s in self.cases.items() if s.question == question]
+        return all(self.verdict(case).status == "passed" for case in cases)
+
     def _attempt(self, scenario: Scenario, alone: bool) -> Verdict:
+        patience = HURRY if self._in_a_hurry(scenario.question) else 1.0
         try:
-            trace = self.submission.run(scenario.operations, alone)
+            trace = self.submission.run(scenario.operations, alone, patience)
         except Died as died:
+            self._timeouts[scenario.question] += died.code in TIMEOUTS
             return Verdict("could not run", Finding(died.code, died.details))
-        if scenario.question in OWN_OPERATION and scenario.id == basic_case(scenario.question):
-            for operation, observation in zip(scenario.operations, trace, strict=False):
-                if operation.name == OWN_OPERATION[scenario.question] and isinstance(observation, dict):
-                    found = open_todo(observation, BLANKS[scenario.question])
-                    if found:
-                        return Verdict("not attempted", _with_todo(found, scenario.question))
-        deviation = first_deviation(scenario.question, scenario.operations, trace, scenario.focus)
+        if scenario.question != "q5" and scenario.id == self._basic_case(scenario.question):
+            found = _open(CPU_QUESTION.get(scenario.question, scenario.question), scenario, trace)
+            if found:
+                return Verdict("not attempted", found)
+        deviation = self._compare(scenario, trace)
         if deviation is None:
             return PASSED
         guilty = [q for q in TODO_OF if scenario.question == "q5" and self._explains(q, deviation)]
@@ -90,20 +114,37 @@ class SubmissionHandle:
 
     def _explains(self, question: str, deviation: Deviation) -> bool:
         """Tell whether a fault met in q5 has cost points in ``question`` already."""
-        verdicts = [self.verdict(s.id) for s in scenarios().values() if s.question == question]
+        verdicts = [self.verdict(s.id) for s in self.cases.values() if s.question == question]
         lost = [verdict for verdict in verdicts if verdict.status != "passed"]
         return bool(lost) and (deviation.owner == question or any(v.finding == deviation.finding for v in lost))
 
 
-def basic_case(question: str) -> str:
-    """Return the case that is judged first and tells whether the question was attempted at all."""
-    return next(s.id for s in scenarios().values() if s.question == question)
+def _part(device: str) -> tuple[Mapping[str, Scenario], Callable[[Scenario, list[Any]], Deviation | None]]:
+    """Return the cases of the CPU part or of the GPU part, and how their traces are judged."""
+    if device == "cpu":
+        return scenarios(), lambda s, trace: first_deviation(s.question, s.operations, trace, s.focus)
+    from autograder.contract.device_compare import device_deviation
+    from autograder.contract.device_scenarios import device_scenarios
+
+    return device_scenarios(device), device_deviation
+
+
+def _open(question: str, scenario: Scenario, trace: list[Any]) -> Finding | None:
+    """Say that the TODO of ``question`` is open when its own operation ended as the starter's does."""
+    for operation, observation in zip(scenario.operations, trace, strict=False):
+        if operation.name == OWN_OPERATION[question] and isinstance(observation, dict):
+            found = open_todo(observation, BLANKS[question])
+            if found:
+                return Finding(found.code, {**found.details, "todo": TODO_OF[question]})
+    return None
+
+
+def _misses_its_own_records(verdict: Verdict) -> bool:
+    """Tell whether a call may have failed because a table set by hand bypassed records that its prefill keeps."""
+    finding = verdict.finding
+    return finding is not None and finding.code == "call.raised" and finding.details["got"] in RECORD_ERRORS
 
 
 def _waiting(questions: Sequence[str]) -> Verdict:
     todos = ", ".join(str(TODO_OF[q]) for q in questions)
     return Verdict("not attempted", Finding("waiting", {"todos": todos}))
-
-
-def _with_todo(finding: Finding, question: str) -> Finding:
-    return Finding(finding.code, {**finding.details, "todo": TODO_OF[question]})

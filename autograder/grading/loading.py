@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.contract.finding import Finding
 from autograder.contract.operations import Operation
-from autograder.sandbox.client import Child, Died, ForkServer
+from autograder.sandbox.client import Child, Died, Server
 
 MAX_SKIPPED_CELLS = 3
 MAX_CPU_SECONDS = 20.0
@@ -14,7 +14,7 @@ MAX_CPU_SECONDS = 20.0
 class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
-    def __init__(self, server: ForkServer, cells: Sequence[str]) -> None:
+    def __init__(self, server: Server, cells: Sequence[str]) -> None:
         self._server, self._cells = server, cells
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
@@ -29,21 +29,22 @@ class LoadedSubmission:
         failed = {int(e["cell"]): Finding("cell.failed", e) for e in self._errors}
         return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
 
-    def run(self, operations: Sequence[Operation], alone: bool) -> list[Any]:
-        """Return the trace of ``operations``, in the shared child or ``alone`` in a fresh one; raise ``Died``."""
+    def run(self, operations: Sequence[Operation], alone: bool, patience: float = 1.0) -> list[Any]:
+        """Return the trace of ``operations``, in the shared child or ``alone`` in a fresh one; raise ``Died``.
+
+        A fresh child is the shared one from then on: on a GPU each costs seconds.
+        ``patience`` is the part of the usual time they may take.
+        """
         if self.cpu_s > MAX_CPU_SECONDS:
             raise Died("run.budget", {})
         if alone:
             self.close()
         child = self._child or self._load()
         try:
-            return child.run(operations)
+            return child.run(operations, patience)
         except Died:
             self.close()
             raise
-        finally:
-            if alone:
-                self.close()
 
     def close(self) -> None:
         """End the child, if there is one."""

@@ -9,17 +9,21 @@ from queue import SimpleQueue
 from typing import Any
 
 from autograder.contract.finding import Finding
-from autograder.contract.scenarios import scenarios
 from autograder.grading.confined import confined_server
-from autograder.grading.handle import SubmissionHandle
+from autograder.grading.handle import CPU_QUESTION, SubmissionHandle
 from autograder.grading.mutants import Mutant
 from autograder.grading.verdict import Verdict
-from autograder.sandbox.client import ForkServer
+from autograder.sandbox.client import Server
+
+STAND_IN = "fakegpu"
 
 
 @dataclass(frozen=True)
 class Score:
-    """What became of one mutant; ``lost`` are the questions in which a case failed for the mutant's own fault."""
+    """What became of one mutant; ``lost`` are the questions in which a case failed for the mutant's own fault.
+
+    A mutant that passes every CPU case is tried on the stand-in device, and a GPU case it fails counts for its TODO.
+    """
 
     mutant: Mutant
     verdicts: dict[str, Verdict]
@@ -38,21 +42,22 @@ class Score:
     def lost(self) -> frozenset[str]:
         """The questions that lost points, those that merely wait for a TODO left out."""
         cases = [c for c in self.killed_by if (f := self.verdicts[c].finding) is None or f.code != "waiting"]
-        return frozenset(case.partition(".")[0] for case in cases)
+        questions = (case.partition(".")[0] for case in cases)
+        return frozenset(CPU_QUESTION.get(question, question) for question in questions)
 
     @property
     def attributed(self) -> bool:
         """Whether exactly the questions that the mutant names lost points; True where it names none."""
-        return self.mutant.loses is None or self.needs_device or self.lost == self.mutant.loses
+        return self.mutant.loses is None or self.lost == self.mutant.loses
 
     @property
-    def needs_device(self) -> bool:
-        """Whether only a device can show the fault, and none was asked."""
-        return self.mutant.on_device and not self.killed
+    def only_on_device(self) -> bool:
+        """Whether the CPU cases let it pass and a device case does not."""
+        return self.killed and all(case.startswith("g") for case in self.killed_by)
 
     def line(self) -> str:
         """Return the score on one line."""
-        outcome = "needs device" if self.needs_device else "killed" if self.killed else "SURVIVED"
+        outcome = "killed" if self.killed else "SURVIVED"
         blame = "" if self.attributed else f", MISATTRIBUTED: should lose {_names(self.mutant.loses or ())}"
         shown = ", ".join(self.killed_by[:3]) + (", ..." if len(self.killed_by) > 3 else "")
         return f"{self.mutant.name}: {outcome}, loses {_names(self.lost)}{blame}" + (f" ({shown})" if shown else "")
@@ -63,7 +68,7 @@ class Score:
             "name": self.mutant.name,
             "lesson": self.mutant.lesson,
             "killed": self.killed,
-            "needs_device": self.needs_device,
+            "only_on_device": self.only_on_device,
             "killed_by": self.killed_by,
             "lost": sorted(self.lost),
             "loses": sorted(self.mutant.loses) if self.mutant.loses is not None else None,
@@ -73,15 +78,15 @@ class Score:
 
 def summary(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the totals, as numbers and in one sentence."""
-    killed, device = sum(s.killed for s in scores), sum(s.needs_device for s in scores)
+    killed, device = sum(s.killed for s in scores), sum(s.only_on_device for s in scores)
     attributed = sum(s.attributed for s in scores)
-    text = f"{killed} of {len(scores)} killed, {device} need a device, {attributed} of {len(scores)} attributed"
+    text = f"{killed} of {len(scores)} killed ({device} by a device only), {attributed} of {len(scores)} attributed"
     return {
         "total": len(scores),
         "killed": killed,
-        "needs_device": device,
+        "only_on_device": device,
         "attributed": attributed,
-        "all_killed": killed + device == len(scores),
+        "all_killed": killed == len(scores),
         "all_attributed": attributed == len(scores),
         "text": text,
     }
@@ -93,23 +98,42 @@ def _names(questions: Iterable[str]) -> str:
 
 def score_mutants(mutants: Sequence[Mutant], jobs: int, allow_weak: bool = False) -> Iterator[Score]:
     """Yield the score of every mutant, in the order given."""
-    servers: SimpleQueue[ForkServer] = SimpleQueue()
+    desks: SimpleQueue[Desk] = SimpleQueue()
     with ExitStack() as stack:
         jobs = min(jobs, len(mutants))
         for _ in range(jobs):
-            servers.put(stack.enter_context(confined_server(allow_weak)))
+            desks.put(Desk(stack, allow_weak))
         with ThreadPoolExecutor(jobs) as threads:
-            yield from threads.map(partial(_score, servers), mutants)
+            yield from threads.map(partial(_score, desks), mutants)
 
 
-def _score(servers: "SimpleQueue[ForkServer]", mutant: Mutant) -> Score:
-    server = servers.get()
-    handle = SubmissionHandle(server, mutant.cells, _silent)
+class Desk:
+    """The servers that one mutant at a time is judged on, each started when it is first needed."""
+
+    def __init__(self, stack: ExitStack, allow_weak: bool) -> None:
+        self._stack, self._allow_weak = stack, allow_weak
+        self._servers: dict[str, Server] = {}
+
+    def verdicts(self, mutant: Mutant, device: str) -> dict[str, Verdict]:
+        """Return the verdict on every case of the part that ``device`` judges."""
+        if device not in self._servers:
+            self._servers[device] = self._stack.enter_context(confined_server(self._allow_weak, device))
+        handle = SubmissionHandle(self._servers[device], mutant.cells, _silent)
+        try:
+            return {case: handle.verdict(case) for case in handle.cases}
+        finally:
+            handle.close()
+
+
+def _score(desks: "SimpleQueue[Desk]", mutant: Mutant) -> Score:
+    desk = desks.get()
     try:
-        return Score(mutant, {case: handle.verdict(case) for case in scenarios()})
+        verdicts = desk.verdicts(mutant, "cpu")
+        if all(verdict.status == "passed" for verdict in verdicts.values()):
+            verdicts |= desk.verdicts(mutant, STAND_IN)
+        return Score(mutant, verdicts)
     finally:
-        handle.close()
-        servers.put(server)
+        desks.put(desk)
 
 
 def _silent(finding: Finding) -> str:

@@ -22,9 +22,17 @@ RECEIVED = "received"
 
 def results(out: Path) -> dict[str, SubmissionResult]:
     """Return the last result of every student in ``out``, sorted; raise JournalError where nothing was graded."""
-    latest = {r["student"]: r for r in rows(out)}
-    if not latest:
+    found = _latest(out)
+    if not found:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
+    return found
+
+
+def _latest(out: Path) -> dict[str, SubmissionResult]:
+    """Return what :func:`results` does, nothing for a shard that had no students; raise JournalError without one."""
+    if not (out / NAME).is_file():
+        raise JournalError(f"{out / NAME} does not exist; grade into {out} first.")
+    latest = {r["student"]: r for r in rows(out)}
     return {student: from_row(latest[student]) for student in sorted(latest)}
 
 
@@ -43,7 +51,7 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
     merged: Iterable[SubmissionResult] = ()
     problems: list[Finding] = []
     for run in runs:
-        merged, found = merge_all(merged, results(run).values())
+        merged, found = merge_all(merged, _latest(run).values())
         problems += found
     with Journal(out, resume=False) as journal:
         for result in merged:

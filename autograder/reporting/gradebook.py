@@ -31,7 +31,7 @@ def grades_csv(results: Iterable[SubmissionResult | GradeLine]) -> bytes:
     writer.writerow(COLUMNS)
     for result in sorted(results, key=lambda r: r.student):
         questions = result.questions
-        points = [questions[q].points if q in questions else "" for q in COLUMNS[2:-3]]
+        points = [questions[q].points if q in questions and questions[q].max_points else "" for q in COLUMNS[2:-3]]
         totals = (result.points, result.max_points, result.pending_points)
         writer.writerow([_plain(result.student), result.status, *points, *totals])
     return table.getvalue().encode("utf-8", errors="replace")

@@ -90,9 +90,9 @@ def _merge_tests(first: SubmissionResult, second: SubmissionResult) -> tuple[tup
         known = kept.get(test.id)
         if test.finding and test.finding.code in MACHINE_FAULTS:
             found.append(test.finding)
-        elif known is None:
+        elif known is None or known.max_points < test.max_points:  # readiness gives way to what counts
             kept[test.id] = test
-        elif known != test:
+        elif known != test and known.max_points == test.max_points:
             kept[test.id] = min(known, test, key=_worst_first)
             if known.status != test.status:
                 found.append(Finding("merge.contradiction", {"case": test.id}))

@@ -4,7 +4,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -82,10 +82,22 @@ def _content(result: SubmissionResult, words: Words) -> Mapping[str, Any]:
         "words": words,
         "language": _language(words),
         "t": words.text,
+        "earned": partial(_earned, words),
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
         "headline": _headline(result, words),
         "tone": _tone(result, words),
     }
+
+
+def _earned(words: Words, part: SubmissionResult | QuestionResult | TestResult) -> str:
+    """Return the points of a part in words; readiness for a GPU has none."""
+    if part.max_points:
+        return words.text("page.of", points=part.points, max_points=part.max_points)
+    return words.text("readiness.points")
+
+
+def _is_readiness(result: SubmissionResult) -> bool:
+    return bool(result.tests) and not result.max_points
 
 
 def _headline(result: SubmissionResult, words: Words) -> str:
@@ -96,13 +108,18 @@ def _headline(result: SubmissionResult, words: Words) -> str:
     }
     if result.rejected:
         return words.text("headline.rejected")
+    if _is_readiness(result):
+        passed = sum(test.status == "passed" for test in result.tests)
+        return words.text("readiness.headline", passed=passed, count=len(result.tests))
     return words.text("headline.pending" if result.pending_points else "headline.graded", **numbers)
 
 
 def _tone(result: SubmissionResult, words: Words) -> str:
     if result.rejected:
         return words.text("tone.rejected")
-    questions = result.questions.values()
+    if _is_readiness(result):
+        return words.text("readiness." + ("ready" if all(t.status == "passed" for t in result.tests) else "open"))
+    questions = [question for question in result.questions.values() if question.max_points]
     unanswered = {test.question for test in result.tests if test.finding and test.finding.code.startswith("open.")}
     if unanswered:
         return words.text("tone.open", open=len(unanswered), count=len(questions))
@@ -112,7 +129,7 @@ def _tone(result: SubmissionResult, words: Words) -> str:
 
 def _section(name: str, question: QuestionResult, result: SubmissionResult, words: Words) -> Section:
     tests = tuple(test for test in result.tests if test.question == name)
-    titles = {test.id: _case_title(test, words) for test in tests}
+    titles = {test.id: case_title(test, words) for test in tests}
     seen: dict[tuple[str, str, bool], list[str]] = {}
     for test in tests:
         if test.finding:
@@ -130,7 +147,8 @@ def _example(example: Mapping[str, Any], words: Words) -> Example:
     return Example(steps, example["before"], example["after"])
 
 
-def _case_title(test: TestResult, words: Words) -> str:
+def case_title(test: TestResult, words: Words) -> str:
+    """Return what a case is about, in words; its id where the catalogue has none."""
     key = f"{test.id}.title"
     return words.text(key) if key in words else test.id
 

@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import torch
 
@@ -20,8 +21,8 @@ class CudaEvents(DeviceEvents):
     """Also asks CUDA itself about waiting, which sees what torch's dispatcher does not show."""
 
     def __enter__(self) -> "CudaEvents":
-        self._warnings = warnings.catch_warnings(record=True)
-        self._noted = self._warnings.__enter__()
+        self._stack = ExitStack()
+        self._noted = self._stack.enter_context(warnings.catch_warnings(record=True)) or []
         warnings.simplefilter("always")
         torch.cuda.set_sync_debug_mode("warn")
         super().__enter__()
@@ -30,7 +31,7 @@ class CudaEvents(DeviceEvents):
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         torch.cuda.set_sync_debug_mode("default")
-        self._warnings.__exit__(*error)
+        self._stack.close()
         if any(_WAITED in str(warning.message) for warning in self._noted):
             self.note("wait")
 
@@ -42,9 +43,9 @@ class Cuda:
 
     def __init__(self) -> None:
         if torch.version.cuda is None:
-            raise NoDevice("This torch was built without CUDA; set up again with TORCH_BACKEND=auto on the GPU machine.")
+            raise NoDevice("This torch was built without CUDA; remove .venv and run ci/gpu on the GPU machine.")
         if not torch.cuda.is_available():
-            raise NoDevice("No CUDA device can be used here; install the NVIDIA driver and check that nvidia-smi lists a GPU.")
+            raise NoDevice("CUDA finds no device here; install the NVIDIA driver and see that nvidia-smi lists a GPU.")
         torch.cuda.init()
         torch.cuda.set_per_process_memory_fraction(MEMORY_FRACTION)
         self._before = 0
@@ -56,7 +57,7 @@ class Cuda:
         return CudaEvents(self.name)
 
     def taken(self) -> int:
-        return torch.cuda.max_memory_allocated() - self._before
+        return int(torch.cuda.max_memory_allocated()) - self._before
 
     def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.cpu()

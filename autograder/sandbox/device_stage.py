@@ -15,7 +15,7 @@ from autograder.sandbox.stage import Stage
 _exit, _Tensor = os._exit, torch.Tensor
 _attention = torch.nn.functional.scaled_dot_product_attention
 _frombuffer, _empty, _equal = torch.frombuffer, torch.empty, torch.equal
-_DTYPES = {name: getattr(torch, name) for name in "float16 bfloat16 float32 float64".split()}
+_DTYPES = {name: getattr(torch, name) for name in ("float16", "bfloat16", "float32", "float64")}
 _DTYPES["float8"] = getattr(torch, "float8_e4m3fn", None)
 
 
@@ -69,8 +69,10 @@ class DeviceStage(Stage):
         if wanted is None:
             return None
         self._device.watch()
-        _pool = _empty(shape, dtype=wanted, device=self._device.name)
-        return self._device.taken()
+        held = _empty(shape, dtype=wanted, device=self._device.name)
+        taken = self._device.taken()
+        del held
+        return taken
 
     def _vast(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, device: str) -> str:
         self._new(m, 1, block_size, head_dim, dtype, device)

@@ -19,6 +19,7 @@ _Tensor, _Parameter, _strided = torch.Tensor, torch.nn.Parameter, torch.strided
 _base = torch._C.TensorBase
 _data_ptr, _contiguous, _numel, _element_size = _base.data_ptr, _base.contiguous, _base.numel, _base.element_size
 _is_contiguous, _is_neg, _resolve_neg, _detach = _base.is_contiguous, _base.is_neg, _base.resolve_neg, _base.detach
+_float64 = numpy.float64
 _NUMPY_INTS = frozenset(numpy.dtype(code).type for code in "bBhHiIlLqQ")
 _NOT_SEQUENCES = (dict, set, frozenset, str, bytes, bytearray, memoryview, type, torch.Tensor)
 _DTYPE_NAMES = {v: name for name, v in vars(torch).items() if isinstance(v, torch.dtype)}
@@ -51,7 +52,7 @@ class Encoder:
             return self._tensor(value)
         if kind is tuple:
             return {"tuple": self._items(value, depth)} if _len(value) <= MAX_ITEMS else {"other": "tuple"}
-        if kind is float:
+        if kind is float or kind is _float64:
             return {"float": _float_hex(value)} if _isfinite(value) else {"other": "float"}
         if kind is _str:
             return {"str": value[:MAX_TEXT]}

@@ -1,4 +1,4 @@
-"""What a call does to a device, seen from torch's dispatcher: copies to the host, waiting, tensors that do not belong."""
+"""What a call does to a device, seen by torch's dispatcher: copies to the host, waiting, tensors out of place."""
 
 from typing import Any
 
@@ -8,8 +8,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 _Tensor = torch.Tensor
 _WAITS = frozenset(
     f"aten::{name}"
-    for name in "_local_scalar_dense nonzero masked_select equal is_nonzero _unique _unique2 unique_dim".split()
-)
+    for name in (
+        "_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "_unique", "_unique2", "unique_dim",
+    )
+)  # fmt: skip
 _INDEXING = frozenset({"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"})
 _MAX_EVENTS = 16
 
@@ -19,6 +21,7 @@ class DeviceEvents(TorchDispatchMode):  # type: ignore[misc]
 
     ``copy``: data went to the host. ``sync``: the host waited for a value. ``elsewhere``: data was written into a
     tensor on the host. ``index``: a device tensor was indexed by a host tensor. ``mixed``: torch refused to mix.
+    ``wait``: CUDA itself reports that the host waited, which indices on their way to the device cause as well.
     """
 
     def __init__(self, device: str) -> None:

@@ -33,7 +33,7 @@ class Memory:
         cls.taken += -(-raw.numel() * raw.element_size() // ALLOCATION_BYTES) * ALLOCATION_BYTES
 
 
-class FakeTensorOnDevice(torch.Tensor):
+class FakeTensorOnDevice(torch.Tensor):  # type: ignore[misc]
     """A tensor on the stand-in; ``raw`` holds its values, on the host or, for pools without values, on meta."""
 
     raw: torch.Tensor

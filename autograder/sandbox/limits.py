@@ -14,9 +14,9 @@ class Limits:
     load_cpu_s: float = 1.0
     case_cpu_s: float = 0.4
     total_cpu_s: int = 60
-    idle_s: float = 0.5
+    idle_s: float = 0.4
     wall_s: float = 10.0
-    memory_bytes: int = 512 * MIB
+    memory_bytes: int = 256 * MIB
     reply_bytes: int = 4 * MIB
     open_files: int = 64
     threads: int = 64

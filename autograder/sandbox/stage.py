@@ -45,7 +45,7 @@ class Stage:
         self._managers: dict[str, Any] = {}
         self._dtypes: dict[str, torch.dtype] = {}
         self._requests: dict[str, Any] = {}
-        self._state: dict[str, Any] | None = None
+        self._state: dict[str, dict[str, Any]] = {"managers": {}, "requests": {}}
 
     def observe(self, operation: list[Any]) -> dict[str, Any]:
         """Carry out one operation and return its observation, whatever happens in it."""
@@ -57,12 +57,24 @@ class Stage:
             observation = {"raised": absent.description}
         except BaseException as error:
             observation = {"raised": describe(error)}
-        state = self._look()
-        observation["state"] = None if state == self._state else state
-        self._state = state
+        observation["state"] = self._changes()
         return observation
 
-    def _look(self) -> dict[str, Any]:
+    def _changes(self) -> dict[str, dict[str, Any]] | None:
+        """Return the parts of the state that differ from the last look, None for what is gone."""
+        before, now = self._state, self._look()
+        if now == before:
+            return None
+        self._state = now
+        return {
+            kind: {
+                **{name: seen for name, seen in now[kind].items() if before[kind].get(name) != seen},
+                **{name: None for name in before[kind] if name not in now[kind]},
+            }
+            for kind in now
+        }
+
+    def _look(self) -> dict[str, dict[str, Any]]:
         see = self._see
         return {
             "managers": {

@@ -18,13 +18,12 @@ def trace_of(frame: Frame, count: int) -> Trace:
     observations = _exact(frame.data.get("trace"), list)
     _require(len(frame.data) == 1 and len(observations) == count, "a trace of another length")
     trace: Trace = []
-    state: dict[str, Any] | None = None
+    state: dict[str, Any] = {"managers": {}, "requests": {}}
     for observation in observations:
         seen = _exact(observation, dict)
         _require(seen.keys() in ({"returned", "state"}, {"raised", "state"}), "not an observation")
         if seen["state"] is not None:
-            state = _state(seen["state"], frame.blobs)
-        _require(state is not None, "the first state is missing")
+            state = _changed(state, seen["state"], frame.blobs)
         if "returned" in seen:
             trace.append({"returned": _value(seen["returned"], frame.blobs, 0), "state": state})
         else:
@@ -42,15 +41,20 @@ def errors_of(loaded: object) -> list[dict[str, Any]]:
     return errors
 
 
-def _state(state: object, blobs: Sequence[bytes]) -> dict[str, Any]:
-    both: dict[str, Any] = _exact(state, dict)
+def _changed(state: dict[str, Any], changes: object, blobs: Sequence[bytes]) -> dict[str, Any]:
+    """Return the state after ``changes``; what did not change stays the same object."""
+    both = _exact(changes, dict)
     _require(both.keys() == {"managers", "requests"}, "not a state")
+    after = {}
     for kind, names in (("managers", _MANAGER), ("requests", _REQUEST)):
-        for parts in _exact(both[kind], dict).values():
+        after[kind] = dict(state[kind])
+        for label, parts in _exact(both[kind], dict).items():
+            if parts is None:
+                after[kind].pop(label, None)
+                continue
             _require(_exact(parts, dict).keys() == names, "not a state")
-            for name in names:
-                parts[name] = _value(parts[name], blobs, 0)
-    return both
+            after[kind][label] = {name: _value(parts[name], blobs, 0) for name in names}
+    return after
 
 
 def _value(value: Any, blobs: Sequence[bytes], depth: int) -> Any:

@@ -3,6 +3,7 @@
 import time
 
 _WAITING = "ST"  # asleep or stopped, by the letters of /proc/<pid>/stat
+_LAZY = 0.1  # of the time between two looks: more work than that is no sleep, whatever the first thread does
 _LONGEST_LOOK_S = 0.05  # one look stands for no more: on a busy machine this process itself may come late
 
 
@@ -25,7 +26,8 @@ class Watch:
 
     def __init__(self, pid: int, cpu_s: float, idle_s: float, wall_s: float) -> None:
         self._pid, self._cpu_s, self._idle_s, self._wall_s = pid, cpu_s, idle_s, wall_s
-        self._cpu_end = (cpu_clock(pid) or 0.0) + cpu_s
+        self._cpu = cpu_clock(pid) or 0.0
+        self._cpu_end = self._cpu + cpu_s
         self._looked = time.monotonic()
         self._wall_end = self._looked + wall_s
         self._idle = 0.0
@@ -45,7 +47,8 @@ class Watch:
             return "run.cpu", {"seconds": f"{self._cpu_s:g}"}
         if now >= self._wall_end:
             return "run.wall", {"seconds": f"{self._wall_s:g}"}
-        if _state(self._pid) in _WAITING:
+        worked, self._cpu = cpu - self._cpu, cpu
+        if worked < _LAZY * (now - before) and _state(self._pid) in _WAITING:
             self._idle += min(now - before, _LONGEST_LOOK_S)
         if self._idle >= self._idle_s:
             return "run.idle", {"seconds": f"{self._idle_s:g}"}

@@ -1,0 +1,34 @@
+"""A process of its own for a GPU, exercised with the stand-in in the GPU's place: it is walled in, and replaced."""
+
+import pytest
+from device_samples import JOIN, patched
+
+from autograder.contract.device_compare import device_deviation
+from autograder.contract.device_scenarios import device_scenarios
+from autograder.sandbox.client import Died
+from autograder.sandbox.gpu_server import GpuServer
+
+BASIC = device_scenarios("fakegpu")["g4.basic"]
+BROKEN = f"import os\nif self.num_blocks == 6: os._exit(89)\n{JOIN}"
+
+
+@pytest.fixture(scope="module")
+def server() -> GpuServer:
+    return GpuServer("fakegpu")
+
+
+def test_the_process_is_behind_walls_that_hold(server: GpuServer) -> None:
+    assert server.breaches == []
+    assert server.layers["seccomp"] == "on"
+    assert server.layers["namespaces"].startswith("off")
+
+
+def test_a_device_error_ends_the_process_and_a_fresh_one_goes_on(server: GpuServer) -> None:
+    cells = patched((JOIN, BROKEN))
+    with server.spawn() as child:
+        child.load(cells)
+        assert device_deviation(BASIC, child.run(BASIC.operations)) is None
+        assert child.cpu_s < 60
+        with pytest.raises(Died) as died:
+            child.run(device_scenarios("fakegpu")["g4.dtypes"].operations)
+    assert died.value.code == "device.fault"
