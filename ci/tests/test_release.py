@@ -1,0 +1,132 @@
+"""What students receive is made from the master, in two languages, without the solution."""
+
+import re
+import shutil
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from autograder.release import notebooks
+
+ROOT = Path(__file__).parents[2]
+MASTER = ROOT / notebooks.MASTER
+STUDENT_IPYNB = [ROOT / notebooks.STUDENT_FOLDER / f"paged_attention.{lang}.ipynb" for lang in notebooks.LANGUAGES]
+STUDENT_FILES = [path.with_suffix(suffix) for path in STUDENT_IPYNB for suffix in (".ipynb", ".py")]
+
+
+def read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def code(path: Path) -> list[tuple[str, str]]:
+    return [(cell.id, cell.source) for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def texts(lang: str) -> list[str]:
+    tag = f"lang-{lang}"
+    return [cell.source for cell in jupytext.read(MASTER).cells if tag in cell.metadata.get("tags", [])]
+
+
+@pytest.fixture
+def copied_root(tmp_path: Path) -> Path:
+    for path in (*notebooks.generated(ROOT), notebooks.MASTER, Path("pyproject.toml")):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / path, tmp_path / path)
+    return tmp_path
+
+
+def test_checked_in_files_are_what_the_master_gives() -> None:
+    assert notebooks.drift(ROOT) == []
+
+
+def test_building_twice_gives_the_same_bytes() -> None:
+    assert notebooks.build(MASTER, "en") == notebooks.build(MASTER, "en")
+
+
+def test_a_changed_and_a_missing_student_file_are_named(copied_root: Path) -> None:
+    (copied_root / "assignment/paged_attention.zh.py").write_text("changed")
+    (copied_root / "assignment/paged_attention.en.ipynb").unlink()
+    assert notebooks.drift(copied_root) == ["assignment/paged_attention.en.ipynb", "assignment/paged_attention.zh.py"]
+
+
+def test_changing_one_cell_of_the_master_changes_one_cell_id(copied_root: Path) -> None:
+    master = copied_root / notebooks.MASTER
+    master.write_text(master.read_text("utf-8").replace('grader.check("q1")', 'grader.check("q1")  # mine'), "utf-8")
+    before = {cell.id for cell in read(STUDENT_IPYNB[0]).cells}
+    notebooks.write(copied_root)
+    after = {cell.id for cell in read(copied_root / "assignment/paged_attention.en.ipynb").cells}
+    assert len(after - before) == len(before - after) == 1
+
+
+def test_the_colab_badge_takes_its_address_from_the_settings(copied_root: Path) -> None:
+    settings = copied_root / "pyproject.toml"
+    settings.write_text(re.sub(r"(?m)^repository = .*\n", "", settings.read_text()), "utf-8")
+    settings.write_text(settings.read_text().replace("[tool.autograder]", '[tool.autograder]\nrepository = "a/b"'))
+    notebooks.write(copied_root)
+    assert "colab.research.google.com/github/a/b/blob" in (copied_root / "assignment/README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("path", STUDENT_FILES, ids=lambda path: path.name)
+def test_no_line_of_the_solution_stands_in_a_student_file(path: Path) -> None:
+    blocks = re.findall(r"# BEGIN SOLUTION.*?\n(.*?)# END SOLUTION", MASTER.read_text("utf-8"), flags=re.S)
+    solution = [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
+    student = path.read_text("utf-8")
+    assert len(blocks) == 4
+    assert [line for line in solution if line in student] == []
+    assert [marker for marker in ("SOLUTION", "BEGIN PROMPT", "END PROMPT") if marker in student] == []
+
+
+@pytest.mark.parametrize("path", STUDENT_IPYNB, ids=lambda path: path.name)
+def test_a_student_notebook_is_valid_clean_and_has_unique_ids(path: Path) -> None:
+    notebook = read(path)
+    nbformat.validate(notebook)
+    cells = notebook.cells
+    assert len({cell.id for cell in cells}) == len(cells)
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert notebook.metadata.lang == path.stem.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("path", STUDENT_IPYNB, ids=lambda path: path.name)
+def test_both_halves_of_a_pair_hold_the_same_cells(path: Path) -> None:
+    text = jupytext.read(path.with_suffix(".py"))
+    assert [(c.cell_type, c.source) for c in text.cells] == [(c.cell_type, c.source) for c in read(path).cells]
+
+
+def test_the_code_cells_of_both_languages_are_identical() -> None:
+    english, chinese = map(code, STUDENT_IPYNB)
+    assert english == chinese
+
+
+def test_every_open_todo_stops_in_its_raise_line() -> None:
+    source = "\n".join(cell for _, cell in code(STUDENT_IPYNB[0]))
+    assert re.findall(r'raise NotImplementedError\("(TODO \d)"\)', source) == ["TODO 1", "TODO 2", "TODO 3", "TODO 4"]
+
+
+def shape(text: str) -> dict[str, object]:
+    """What two languages of one cell must share."""
+    lines = text.splitlines()
+    return {
+        "headings": [len(line) - len(line.lstrip("#")) for line in lines if line.startswith("#")],
+        "tables": [line.count("|") for line in lines if line.startswith("|")],
+        "lists": [line[:2] for line in lines if re.match(r"\d\. ", line)],
+        "hints": len(re.findall("<details>", text)),
+        "todos": sorted(re.findall(r"TODO \d", text)),
+        "numbers": sorted(re.findall(r"\d[\d,]*\d", text)),
+        "names": sorted(set(re.findall(r"`([A-Za-z_]\w*)`", text))),
+    }
+
+
+def test_every_chinese_cell_has_an_english_partner_of_the_same_shape() -> None:
+    english, chinese = texts("en"), texts("zh")
+    assert len(english) == len(chinese)
+    for en, zh in zip(english, chinese, strict=True):
+        assert shape(zh) == shape(en), en.splitlines()[0]
+
+
+def test_a_chinese_cell_is_chinese_and_an_english_one_is_not() -> None:
+    assert all(re.search(r"[\u4e00-\u9fff]", text) for text in texts("zh"))
+    assert not any(re.search(r"[\u4e00-\u9fff]", text) for text in texts("en"))

@@ -1,0 +1,93 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# Ids as numpy integers.
+
+# %%
+import numpy as np
+import torch
+
+# %%
+def estimate_kv_cache_bytes(num_blocks, block_size, num_layers, num_kv_heads, head_dim, dtype_bytes=2):
+    if min(num_blocks, block_size, num_layers, num_kv_heads, head_dim, dtype_bytes) <= 0:
+        raise ValueError("sizes must be positive")
+    per_token = 2 * num_layers * num_kv_heads * head_dim * dtype_bytes
+    return {
+        "kv_bytes_per_token": per_token,
+        "kv_bytes_per_block": per_token * block_size,
+        "total_cache_bytes": per_token * block_size * num_blocks,
+        "layout_shape": [num_layers, 2, num_kv_heads, block_size, head_dim],
+    }
+
+# %%
+class Request:
+    def __init__(self, request_id, prompt_len):
+        if request_id < 0 or prompt_len <= 0:
+            raise ValueError("bad id or empty prompt")
+        self.request_id = request_id
+        self.seq_len = prompt_len
+        self.block_table = []
+
+# %%
+class KVCacheManager:
+    def __init__(self, num_blocks, block_size, head_dim, *, dtype=torch.float32, device="cpu"):
+        if min(num_blocks, block_size, head_dim) <= 0:
+            raise ValueError("sizes must be positive")
+        self.num_blocks, self.block_size, self.head_dim = num_blocks, block_size, head_dim
+        self.physical_kv_cache = torch.zeros(num_blocks, block_size, head_dim, dtype=dtype, device=device)
+        self.free_blocks = list(np.arange(num_blocks))
+
+    def allocate_for_prefill(self, req):
+        if req.block_table:
+            raise ValueError("prefilled already")
+        needed = int(np.ceil(req.seq_len / self.block_size))
+        if needed > len(self.free_blocks):
+            raise RuntimeError("OOM")
+        ids = np.array(self.free_blocks, dtype=np.int64)
+        req.block_table.extend(ids[:needed])
+        self.free_blocks = list(ids[needed:])
+
+    def allocate_for_decode(self, req):
+        if not req.block_table:
+            raise ValueError("prefill first")
+        if req.seq_len == np.int64(len(req.block_table)) * self.block_size:
+            if not self.free_blocks:
+                raise RuntimeError("OOM")
+            req.block_table.append(self.free_blocks.pop(0))
+        req.seq_len = np.int64(req.seq_len + 1)
+
+    def allocation_report(self, req):
+        room = len(req.block_table) * self.block_size
+        return {
+            "logical_tokens": req.seq_len,
+            "allocated_tokens": room,
+            "unused_tail_tokens": room - req.seq_len,
+            "utilization": req.seq_len / room if room else 0.0,
+        }
+
+    def release_request(self, req):
+        mine = req.block_table
+        if not mine or len(set(mine)) < len(mine):
+            raise ValueError("nothing to release, or a block twice")
+        if any(not 0 <= b < self.num_blocks or b in self.free_blocks for b in mine):
+            raise ValueError("these blocks cannot be released")
+        self.free_blocks.extend(mine)
+        self.free_blocks.sort()
+        req.block_table.clear()
+
+    def get_physical_cache(self, req):
+        if not req.block_table or any(not 0 <= b < self.num_blocks for b in req.block_table):
+            raise ValueError("bad block table")
+        rows = np.concatenate([np.arange(b * self.block_size, (b + 1) * self.block_size) for b in req.block_table])
+        flat = self.physical_kv_cache.reshape(-1, self.head_dim)
+        return flat[torch.from_numpy(rows[: req.seq_len]).to(flat.device)]
