@@ -49,7 +49,7 @@ def _in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-class Shard(click.ParamType):
+class Shard(click.ParamType[tuple[int, int]]):
     """The ``i``-th of ``n`` equal parts of a batch, written ``i/n``."""
 
     name = "i/n"
@@ -61,8 +61,13 @@ class Shard(click.ParamType):
         return int(part), int(parts)
 
 
-DEVICE = click.option("--device", type=click.Choice(["cpu", "fakegpu", "cuda"]), default="cpu", show_default=True,
-                      help="cpu judges q1 to q5, cuda g1 to g4; fakegpu says whether a submission is ready for a GPU.")  # fmt: skip
+DEVICE = click.option(
+    "--device",
+    type=click.Choice(["cpu", "fakegpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="cpu judges q1 to q5, cuda g1 to g4; fakegpu says whether a submission is ready for a GPU.",
+)
 LANG = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of the reports.")
 
 
@@ -82,7 +87,16 @@ def main() -> None:
 @click.option("--allow-weak", is_flag=True, help="Grade even where the confinement probe finds a hole.")
 @click.option("--shard", type=Shard(), default="1/1", help="Grade only the i-th of n parts of the batch.")
 @_in_one_sentence
-def grade(paths: Sequence[Path], out: Path, jobs: int | None, device: str, lang: str | None, resume: bool, allow_weak: bool, shard: tuple[int, int]) -> None:
+def grade(
+    paths: Sequence[Path],
+    out: Path,
+    jobs: int | None,
+    device: str,
+    lang: str | None,
+    resume: bool,
+    allow_weak: bool,
+    shard: tuple[int, int],
+) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
     from autograder.grading.batch import Settings, grade_batch
     from autograder.grading.cores import usable_cores

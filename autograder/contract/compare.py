@@ -8,8 +8,17 @@ from autograder.contract import allocation, reading
 from autograder.contract.finding import Finding
 from autograder.contract.ledger import compare_ledger
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
-from autograder.contract.observe import EMPTY_STATE, State, is_int, is_oom, is_raised, kind_of, number_of, raised_name
-from autograder.contract.observe import unroll
+from autograder.contract.observe import (
+    EMPTY_STATE,
+    State,
+    is_int,
+    is_oom,
+    is_raised,
+    kind_of,
+    number_of,
+    raised_name,
+    unroll,
+)
 from autograder.contract.operations import Operation
 
 OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
@@ -33,8 +42,8 @@ def first_deviation(
 ) -> Deviation | None:
     """Return where and how a trace first breaks the contract, or None when it is right.
 
-    ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2, q3
-    and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
+    ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
+    q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
     """
     steps = unroll(trace, len(operations))
     if steps is None:

@@ -1,8 +1,8 @@
 """A finding names what was observed by a code, so that every language can say it in words."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from collections.abc import Mapping
 
 
 @dataclass(frozen=True)

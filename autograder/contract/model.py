@@ -48,7 +48,7 @@ class Expected:
 
 
 class ReferenceModel:
-    """Executes operations; after each, ``pools`` and ``requests`` hold the only right state, up to renaming of blocks."""
+    """Executes operations; after each, ``pools`` and ``requests`` hold the right state, up to renaming of blocks."""
 
     def __init__(self) -> None:
         self.pools: dict[str, ReferencePool] = {}

@@ -34,9 +34,9 @@ def ids_of(value: Any) -> list[int] | None:
     if not isinstance(value, dict) or len(value) != 1:
         return None
     tag, items = next(iter(value.items()))
-    if tag not in ("list", "tuple", "sequence") or not isinstance(items, list) or not all(is_int(item) for item in items):
+    if tag not in ("list", "tuple", "sequence") or not isinstance(items, list):
         return None
-    return items
+    return items if all(is_int(item) for item in items) else None
 
 
 def number_of(value: Any) -> float | None:

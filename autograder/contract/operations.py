@@ -23,7 +23,7 @@ name          arguments                                  meaning
 ``pool``      dtype, shape                               on a device: bytes that a plain tensor of this shape takes
 ``vast``      m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills the
               dtype, device                              beginning of the last block
-``measure``   m, r                                       on a device: rates, and attention over the cache, for the report
+``measure``   m, r                                       on a device: rates and attention, for the report
 ============  =========================================  ==========================================================
 
 What comes back per operation is an observation: ``{"returned": value}`` or ``{"raised": {...}}``, and the ``state`` of
@@ -33,12 +33,10 @@ every manager and request afterwards. Values are tagged by exact type (see :data
 from dataclasses import dataclass
 from typing import Any
 
-NAMES = frozenset(
-    "new request prefill decode release report read fill place seize vacate ledger".split()
-)
+NAMES = frozenset("new request prefill decode release report read fill place seize vacate ledger".split())
 
 TAGS = frozenset({"float", "list", "tuple", "sequence", "dict", "str", "tensor", "other"})
-"""An int and None travel bare; everything else is ``{tag: content}``. ``other`` carries a type's name, equals nothing."""
+"""An int and None travel bare; everything else is ``{tag: content}``. ``other`` names a type and equals nothing."""
 
 DTYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 

@@ -29,7 +29,7 @@ class Scenario:
 
 
 def set_up_by_calls(scenario: Scenario) -> Scenario:
-    """Return the scenario with requests that come to hold their blocks, and lose them, by the submission's own calls."""
+    """Return the scenario with requests that get their blocks, and lose them, by the submission's own calls."""
     own = {"seize": "prefill", "vacate": "release"}
     calls = (replace(o, name=own[o.name], args=o.args[:2]) if o.name in own else o for o in scenario.operations)
     return replace(scenario, operations=tuple(calls))

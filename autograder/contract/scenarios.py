@@ -125,8 +125,8 @@ def _read() -> list[Scenario]:
 
 
 def _lifecycle() -> list[Scenario]:
-    report = Script().new(8, 4).request("A", 5).report("A").prefill("A").report("A").decode("A", 3).report("A").decode("A").report("A")
-    report.new(3, 7).arrive("B", 10).report("B")
+    report = Script().new(8, 4).request("A", 5).report("A").prefill("A").report("A").decode("A", 3).report("A")
+    report.decode("A").report("A").new(3, 7).arrive("B", 10).report("B")
     refusals = Script().new(6, 4).request("A", 6).release("A").new(6, 4).hold("A", [1, 2, 4], 10)
     for ids in ([1, 1], [1, 2, 1], [2, 6], [-1, 2], [2, 0], [0, 3]):
         refusals.place("A", ids, 6).release("A")

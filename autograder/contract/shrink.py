@@ -84,17 +84,18 @@ def _smaller(operations: Operations) -> Iterator[Operations]:
         size //= 2
     for i, operation in enumerate(operations):
         for smaller in _smaller_arguments(operation):
-            yield _refit(operations[:i] + (smaller,) + operations[i + 1 :])
+            yield _refit((*operations[:i], smaller, *operations[i + 1 :]))
 
 
 def _smaller_arguments(operation: Operation) -> Iterator[Operation]:
     for i, argument in enumerate(operation.args):
-        values: list[object] = []
+        values: Sequence[object] = ()
         if type(argument) is int:
             values = sorted({v for v in (1, 2, argument // 2, argument - 1) if 0 < v < argument})
         elif isinstance(argument, list):
-            values = [*([argument[:-1], argument[1:]] if argument else [])]
-            values += [[*argument[:j], b, *argument[j + 1 :]] for j, a in enumerate(argument) for b in range(max(a, 0))]
+            shorter = [argument[:-1], argument[1:]] if argument else []
+            lower = ([*argument[:j], b, *argument[j + 1 :]] for j, a in enumerate(argument) for b in range(max(a, 0)))
+            values = [*shorter, *lower]
         for value in values:
             yield replace(operation, args=(*operation.args[:i], value, *operation.args[i + 1 :]))
 

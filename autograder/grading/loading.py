@@ -1,6 +1,6 @@
 """One submission's child: its cells loaded once, a fresh child whenever the old one cannot be trusted any more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from autograder.contract.finding import Finding
@@ -19,7 +19,7 @@ class LoadedSubmission:
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
         self._stopped: dict[int, Finding] = {}
-        self._errors: list[Mapping[str, Any]] = []
+        self._errors: Sequence[dict[str, Any]] = ()
         self._unloadable: Died | None = None
         self.cpu_s = 0.0
 

@@ -80,7 +80,7 @@ def _catalogue(path: Path) -> Iterator[Mutant]:
         tables: dict[str, Any] = tomllib.loads(_read(path))
         master = _read(path.parent / tables.pop("master")["path"])
     except (KeyError, TypeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path} is no catalogue of mutants ({error}); it needs a [master] table with a path.") from error
+        raise UsageError(f"{path} is no catalogue of mutants ({error}); give it a [master] path.") from error
     for name, table in tables.items():
         try:
             source = _apply(master, [(edit["find"], edit["replace"]) for edit in table["edits"]])

@@ -1,5 +1,6 @@
 """One student's place on disk becomes a submission, or the reason why it cannot be graded."""
 
+import errno
 import hashlib
 from dataclasses import replace
 from functools import partial
@@ -21,7 +22,10 @@ MAX_NESTING = 2
 
 
 def read(entry: Entry) -> Submission | Rejected:
-    """Return what the student handed in, reduced to its code cells; never raises for anything a student can send."""
+    """Return what the student handed in, reduced to its code cells; never raises for anything a student can send.
+
+    MemoryError is raised when this process has no memory left, which is nobody's submission's fault.
+    """
     file, sha256 = entry.file, ""
     try:
         candidates = _candidates(_sources(entry), MAX_NESTING)
@@ -35,11 +39,19 @@ def read(entry: Entry) -> Submission | Rejected:
             draft, remarks = choose(_readable(candidates))
             sha256 = hashlib.sha256(draft.content).hexdigest()
     except Refusal as refusal:
+        if _lacks_memory(refusal.__cause__):
+            raise MemoryError from refusal
         details: Details = {"file": printable(file), **refusal.details}
         return Rejected(entry.student, printable(file), sha256, refusal.code, details)
-    except (OSError, MemoryError):
+    except OSError as error:
+        if _lacks_memory(error):
+            raise MemoryError from error
         return Rejected(entry.student, printable(file), sha256, "intake.unreadable", {"file": printable(file)})
     return Submission(entry.student, printable(draft.name), sha256, draft.cells, draft.content, draft.remarks + remarks)
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
 def _sources(entry: Entry) -> list[Source]:

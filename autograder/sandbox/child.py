@@ -65,7 +65,8 @@ class Child:
         request = pack({"cells": list(cells), "skip": sorted(skip)})
         self._cell = 0
         try:
-            return self._converse(request, self._limits.load_cpu_s, 1.0, lambda frame: errors_of(frame.data.get("loaded")))
+            limit = self._limits.load_cpu_s
+            return self._converse(request, limit, 1.0, lambda frame: errors_of(frame.data.get("loaded")))
         finally:
             self._cell = None
 

@@ -61,16 +61,26 @@ def disturb(course: Path, out: Path, kills: int, done: Counter[str]) -> int:
         grader = start_autograder("grade", course, "-o", out, "--jobs", 2, *(["--resume"] if runs else []))
         for _ in range(min(random.randint(1, 6), kills - sum(done.values()))):
             wait_a_while(grader)
-            below = levels(grader.pid)
-            level = random.randrange(len(below)) if random.random() < 0.7 else len(below) - 1
-            if grader.poll() is None and kill(random.choice(below[level])):
-                done[LEVELS[min(level, len(LEVELS) - 1)]] += 1
+            level = random.randrange(len(LEVELS))
+            found = victims(grader, level)
+            if found and kill(random.choice(found)):
+                done[LEVELS[level]] += 1
         grader.wait()
         runs += 1
         if grader.returncode in (0, 1) and set(finished(out)) == {row["student"] for row in rows(out)}:
             return runs - 1
         if grader.returncode not in (0, 1, 2, -signal.SIGKILL):
             raise SystemExit(f"a grader ended with {grader.returncode}")
+
+
+def victims(grader: "subprocess.Popen[bytes]", level: int) -> list[int]:
+    """Return the processes of a level as soon as there are any; a child lives for moments only."""
+    patience = time.monotonic() + 5
+    while grader.poll() is None and time.monotonic() < patience:
+        below = levels(grader.pid)
+        if len(below) > level:
+            return below[level]
+    return []
 
 
 def wait_a_while(grader: "subprocess.Popen[bytes]") -> None:

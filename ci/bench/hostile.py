@@ -73,7 +73,7 @@ def batch(count: int, jobs: int) -> int:
             submissions = Path(folder, kind)
             submissions.mkdir()
             for i in range(count):
-                attack = HOSTILE / attacks[i // 10 % len(attacks)]
+                attack = HOSTILE / attacks[i * len(attacks) // count]
                 source = attack if kind == "hostile" and i % 10 == 9 else NEIGHBOUR
                 shutil.copyfile(source, submissions / f"student{i:04}{source.suffix}")
             costs[kind], rows[kind] = _grade(submissions, Path(folder, f"out-{kind}"), jobs)

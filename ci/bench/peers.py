@@ -3,8 +3,9 @@
 
     .venv/bin/python ci/bench/peers.py [--rounds 5] [--notebooks 2] [--batch 200]
 
-Every round runs each grader once, in turn. Ours is measured on two batches that differ only in size: the slope is what one
-more submission costs in a warm batch, the rest is start-up. Under it stands the floor: `import torch`, and a bare fork.
+Every round runs each grader once, in turn. Ours is measured on two batches that differ only in size: the slope is what
+one more submission costs in a warm batch, the rest is start-up. The floor stands
+beside it: `import torch`, and a bare fork.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import jupytext
 import nbformat
-from processes import Cost, measure
+from processes import measure
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent

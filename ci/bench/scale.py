@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What one submission costs in batches of 100, 1,000 and 10,000, and how the grader's memory grows.
 
-    .venv/bin/python ci/bench/scale.py [--sizes 100 1000 10000]
+.venv/bin/python ci/bench/scale.py [--sizes 100 1000 10000]
 """
 
 import argparse

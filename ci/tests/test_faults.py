@@ -1,0 +1,148 @@
+"""Whatever breaks under a batch, nothing graded is lost or doubled, and ``--resume`` finishes it."""
+
+import ast
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from classes import make_class
+from commands import autograder, start_autograder
+from kills import LEVELS, kill, levels
+
+from autograder.grading.journal import rows
+
+ROOT = Path(__file__).resolve().parents[2]
+CLASS_SIZE = 10
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_class(tmp_path_factory.mktemp("course") / "class", CLASS_SIZE)
+
+
+@pytest.fixture(scope="module")
+def expected(course: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    autograder("grade", course, "-o", out)
+    return (out / "grades.csv").read_bytes()
+
+
+def assert_finished(out: Path, expected: bytes) -> None:
+    assert (out / "grades.csv").read_bytes() == expected
+    students = [row["student"] for row in rows(out)]
+    assert len(students) == len(set(students)) == CLASS_SIZE
+
+
+def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(("level", "what"), [(1, "worker"), (2, "fork-server"), (-1, "child")])
+def test_a_batch_goes_on_when_a_part_of_it_is_killed(
+    course: Path, expected: bytes, tmp_path: Path, level: int, what: str
+) -> None:
+    out = tmp_path / "out"
+    grader = start_autograder("grade", course, "-o", out, "--jobs", 1)
+    wait_until(lambda: list(rows(out)) and len(levels(grader.pid)) > LEVELS.index("fork-server") + 1)
+    kill(levels(grader.pid)[level][0])
+    assert grader.wait(120) == 0, f"killing a {what} ended the run"
+    assert_finished(out, expected)
+
+
+def test_nothing_of_a_killed_grader_lives_on(course: Path, tmp_path: Path) -> None:
+    grader = start_autograder("grade", course, "-o", tmp_path / "out", "--jobs", 1)
+    wait_until(lambda: list(rows(tmp_path / "out")))
+    below = [pid for level in levels(grader.pid)[1:] for pid in level]
+    kill(grader.pid)
+    grader.wait()
+    wait_until(lambda: not [pid for pid in below if is_alive(pid)], seconds=5)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
+@as_root
+def test_a_full_disk_stops_the_run_in_one_sentence_and_resume_finishes_it(
+    course: Path, expected: bytes, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", out], check=True)
+    try:
+        full = autograder("grade", course, "-o", out, "--jobs", 1)
+        assert full.returncode == 2
+        assert "No space left" in full.stderr or "no space left" in full.stderr
+        assert full.stderr.count("\n") == 1
+        subprocess.run(["mount", "-o", "remount,size=16m", out], check=True)
+        assert autograder("grade", course, "-o", out, "--resume").returncode == 0
+        assert_finished(out, expected)
+    finally:
+        subprocess.run(["umount", out], check=True)
+
+
+@as_root
+def test_an_output_folder_that_cannot_be_written_is_one_sentence(course: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", out], check=True)
+    try:
+        refused = autograder("grade", course, "-o", out)
+    finally:
+        subprocess.run(["umount", out], check=True)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "cannot be written" in refused.stderr
+
+
+def test_a_second_grader_is_refused_while_the_first_goes_on(course: Path, expected: bytes, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = start_autograder("grade", course, "-o", out, "--jobs", 1)
+    wait_until(lambda: list(rows(out)))
+    second = autograder("grade", course, "-o", out, "--resume")
+    assert (second.returncode, second.stderr.count("\n")) == (2, 1)
+    assert "Another grader" in second.stderr
+    assert first.wait(120) == 0
+    assert_finished(out, expected)
+
+
+@pytest.mark.parametrize("torn", [b'{"student": "torn', b'{"student":\n', b"\xff\x00\n", b"[]\n", b"9" * 5000 + b"\n"])
+def test_a_torn_or_foreign_line_of_the_journal_costs_nothing_else(
+    course: Path, expected: bytes, tmp_path: Path, torn: bytes
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with (out / "journal.jsonl").open("wb") as journal:
+        journal.write(torn)
+    grader = autograder("grade", course, "-o", out, "--resume")
+    assert grader.stderr == ""
+    assert_finished(out, expected)
+
+
+def test_a_worker_that_runs_out_of_memory_is_replaced(course: Path, expected: bytes, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    grader = start_autograder("grade", course, "-o", out, "--jobs", 1)
+    wait_until(lambda: list(rows(out)))
+    worker = levels(grader.pid)[1][0]
+    resource.prlimit(worker, resource.RLIMIT_AS, (1 << 20, 1 << 20))
+    assert grader.wait(120) == 0
+    assert_finished(out, expected)
+
+
+def test_no_limit_or_deadline_hangs_on_the_wall_clock() -> None:
+    """A clock set back or forward changes nothing, because nobody asks for the time of day."""
+    for file in (ROOT / "autograder").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                asked = (node.value.id, node.attr)
+                assert asked not in {("time", "time"), ("datetime", "now"), ("date", "today"), ("time", "ctime")}, file

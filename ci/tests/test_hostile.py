@@ -1,0 +1,55 @@
+"""No hostile sample gains a point, outlives its grading, leaves anything behind or disturbs the next one."""
+
+import functools
+
+import pytest
+from hostile_suite import ENVIRONMENTS, HOSTILE, MEMORY_GROWTH, Run, expected_points, run_suite
+
+MAX_CPU_S = 8.0  # of a whole submission: about one a question, its cells, and a fresh child per case
+SAMPLES = sorted(expected_points())
+
+
+@functools.cache
+def run(environment: str) -> Run:
+    """Return the run of one environment over its share of the samples; the bench runs all of them everywhere."""
+    return run_suite(environment, SAMPLES[ENVIRONMENTS.index(environment) :: len(ENVIRONMENTS)])
+
+
+def test_every_sample_on_disk_has_an_expected_verdict() -> None:
+    assert sorted(path.name for path in HOSTILE.iterdir() if path.suffix != ".toml") == SAMPLES
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_every_sample_earns_what_it_must(environment: str) -> None:
+    earned = {outcome.name: outcome.points for outcome in run(environment).outcomes}
+    assert earned == {name: points for name, points in expected_points().items() if name in earned}
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_no_process_outlives_its_submission(environment: str) -> None:
+    assert {o.name: o.survivors for o in run(environment).outcomes if o.survivors} == {}
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_no_file_is_left_behind(environment: str) -> None:
+    assert {o.name: o.files for o in run(environment).outcomes if o.files} == {}
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_next_submission_gets_the_same_bytes_of_results(environment: str) -> None:
+    assert [o.name for o in run(environment).outcomes if not o.neighbour_same] == []
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_grader_does_not_grow(environment: str) -> None:
+    assert run(environment).memory_growth < MEMORY_GROWTH
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_the_probe_finds_no_hole(environment: str) -> None:
+    assert run(environment).breaches == []
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_no_sample_costs_more_than_a_bounded_time(environment: str) -> None:
+    assert {o.name: o.cpu_s for o in run(environment).outcomes if o.cpu_s > MAX_CPU_S} == {}
