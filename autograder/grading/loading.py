@@ -1,6 +1,6 @@
 """One submission's child: its cells loaded once, a fresh child whenever the old one cannot be trusted any more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.contract.finding import Finding
@@ -26,7 +26,7 @@ class LoadedSubmission:
     @property
     def notes(self) -> tuple[Finding, ...]:
         """Cells that failed or were left out, in order."""
-        failed = {int(e["cell"]): Finding("cell.failed", e) for e in self._errors}
+        failed = {error["cell"]: _note(error) for error in self._errors}
         return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
 
     def run(self, operations: Sequence[Operation], alone: bool, patience: float = 1.0) -> list[Any]:
@@ -73,3 +73,8 @@ class LoadedSubmission:
             return
         self._skip = (*self._skip, cell)
         self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.code})
+
+
+def _note(error: Mapping[str, Any]) -> Finding:
+    details = {"cell": error["cell"], "error": error["name"], "text": error["text"], "line": error["line"] or "?"}
+    return Finding("cell.failed", details)
