@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
-from autograder.contract.observe import EMPTY_STATE, State, ids_of, unroll
+from autograder.contract.observe import EMPTY_STATE, State, is_int, unroll
 from autograder.contract.scenario import Scenario
 from autograder.contract.shrink import Operations, shrink
 from autograder.grading.loading import LoadedSubmission
@@ -93,13 +93,20 @@ def _plain(state: State, operations: Operations) -> dict[str, Any] | None:
     elsewhere = {o.args[1] for o in operations if o.args[0] in state["managers"] and o.args[0] != m and len(o.args) > 1}
     seen = state["managers"][m]
     requests = {
-        r: {"seq_len": request.get("seq_len"), "table": ids_of(request.get("table")) or []}
+        r: {"seq_len": request.get("seq_len"), "table": _ids(request.get("table"))}
         for r, request in state["requests"].items()
         if r not in elsewhere
     }
+    placed = {b for o in operations if o.name == "place" for b in requests.get(o.args[0], {}).get("table", ())}
     return {
         "num_blocks": seen.get("num_blocks"),
         "block_size": seen.get("block_size"),
-        "free": ids_of(seen.get("free")) or [],
+        "free": [b for b in _ids(seen.get("free")) if b not in placed],
         "requests": requests,
     }
+
+
+def _ids(value: Any) -> list[int | None]:
+    """Return the entries of an observed sequence, None for those that are no block ids."""
+    items = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else []
+    return [item if is_int(item) else None for item in items] if isinstance(items, list) else []

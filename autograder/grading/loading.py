@@ -20,6 +20,7 @@ class LoadedSubmission:
         self._skip: tuple[int, ...] = ()
         self._stopped: dict[int, Finding] = {}
         self._errors: Sequence[dict[str, Any]] = ()
+        self._tried_again: set[str | int | None] = set()
         self._unloadable: Died | None = None
         self.cpu_s = 0.0
 
@@ -68,6 +69,9 @@ class LoadedSubmission:
 
     def _leave_out(self, died: Died) -> None:
         cell = died.details.get("cell")
+        if died.code == "run.memory" and cell not in self._tried_again:  # maybe for the greed of others
+            self._tried_again.add(cell)
+            return
         if not isinstance(cell, int) or len(self._skip) == MAX_SKIPPED_CELLS:
             self._unloadable = died
             return

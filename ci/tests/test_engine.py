@@ -1,12 +1,16 @@
-"""The real engine as judge: sequences recorded from vLLM are replayed against the reference model."""
+"""The real engine as judge: sequences recorded from vLLM are replayed against the reference model and the solution."""
 
 import json
 from pathlib import Path
 
 import pytest
+from classes import MASTER
 
+from autograder.contract.compare import first_deviation
 from autograder.contract.model import ReferenceModel
 from autograder.contract.operations import Operation
+from autograder.intake.script import script_cells
+from autograder.sandbox.client import ForkServer
 
 GOLDEN = json.loads((Path(__file__).parent / "data" / "golden_vllm0320.json").read_text())
 
@@ -37,3 +41,28 @@ def test_there_are_two_hundred_recorded_sequences_of_every_kind():
 @pytest.mark.parametrize("recorded", GOLDEN, ids=lambda recorded: f"seed{recorded['seed']}")
 def test_the_reference_model_decides_as_the_engine_does(recorded):
     assert replay(recorded) == []
+
+
+def operations_of(recorded: dict) -> tuple[Operation, ...]:
+    """Return a recorded sequence as the operations a hidden test would ask for."""
+    operations = [Operation("new", ("m", recorded["num_blocks"], recorded["block_size"], 1, "float32", "cpu"))]
+    known = set()
+    for name, number, *rest in recorded["ops"]:
+        if name == "prefill" and number not in known:
+            known.add(number)
+            operations.append(Operation("request", (f"r{number}", number, rest[0])))
+        operations.append(Operation(name, ("m", f"r{number}")))
+    return tuple(operations)
+
+
+def test_the_solution_decides_as_the_engine_does():
+    cells = script_cells(MASTER.read_text(encoding="utf-8"))
+    with ForkServer() as server, server.spawn() as child:
+        assert child.load(cells) == []
+        agreed = 0
+        for recorded in GOLDEN:
+            operations = operations_of(recorded)
+            deviation = first_deviation("q5", operations, child.run(operations))
+            assert deviation is None, (recorded["seed"], operations[deviation.step], deviation.finding)
+            agreed += 1
+    assert agreed == 200
