@@ -7,29 +7,35 @@ from autograder.contract.finding import Finding
 from autograder.contract.model import ReferenceModel, ReferencePool, ReferenceRequest
 from autograder.contract.observe import State, ids_of, is_int, kind_of
 
-FIELDS = ("num_blocks", "block_size", "head_dim", "pool", "free")
+SIZES = ("num_blocks", "block_size")
+COMPARED = (("requests", ("table", "seq_len")), ("managers", (*SIZES, "pool", "free")))
+NOTHING: dict[str, Any] = {}
 
 
-def unchanged(before: State, after: State, code: str, operation: str) -> Finding | None:
+def unchanged(
+    before: State, after: State, code: str, operation: str, except_for: tuple[str, ...] = ()
+) -> Finding | None:
     """Demand the very same state, the free list's order included; name the first thing that differs."""
-    for group, fields in (("requests", ("table", "seq_len")), ("managers", FIELDS)):
+    for group, fields in COMPARED:
+        now = after[group]
         for name, old in before[group].items():
-            new = after[group].get(name, {})
-            for field in fields if new is not old else ():
+            new = now.get(name, NOTHING)
+            if new is old or name in except_for:
+                continue
+            for field in fields:
                 if old.get(field) != new.get(field):
                     return Finding(code, {"operation": operation, "what": field})
     return None
 
 
 def others_unchanged(before: State, after: State, operation: str, touched: tuple[str, ...]) -> Finding | None:
-    """Demand that a call left alone every request and manager it was not about."""
-    rest: State = {g: {n: s for n, s in before[g].items() if n not in touched} for g in before}
-    found = unchanged(rest, after, "changed.other", operation)
+    """Demand that a call left alone every request and manager it was not about, and the sizes of its own."""
+    found = unchanged(before, after, "changed.other", operation, except_for=touched)
     if found:
         return found
     for name in touched:
-        old, new = before["managers"].get(name, {}), after["managers"].get(name, {})
-        for field in ("num_blocks", "block_size", "head_dim"):
+        old, new = before["managers"].get(name, NOTHING), after["managers"].get(name, NOTHING)
+        for field in SIZES if new is not old else ():
             if old.get(field) != new.get(field):
                 return Finding("changed.other", {"operation": operation, "what": field})
     return None

@@ -1,7 +1,7 @@
 """Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.contract import allocation, reading
@@ -159,7 +159,8 @@ class _Judge:
             holders.pop(r, None)
         found = found or allocation.tokens_unchanged(pool, holders.values(), old.get("pool"), new.get("pool"), name)
         if name not in ("release", "vacate"):
-            holders[r] = replace(self.model.requests[r], table=list(self.model.requests[r].table))
+            holder = self.model.requests[r]
+            holders[r] = ReferenceRequest(holder.seq_len, list(holder.table))
         return found
 
     def _fresh_request(self, r: str, after: State) -> Finding | None:

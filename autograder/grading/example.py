@@ -97,7 +97,8 @@ def _plain(state: State, operations: Operations) -> dict[str, Any] | None:
         for r, request in state["requests"].items()
         if r not in elsewhere
     }
-    placed = {b for o in operations if o.name == "place" for b in requests.get(o.args[0], {}).get("table", ())}
+    by_hand = {o.args[0] for o in operations if o.name == "place"}
+    placed = {b for r, request in state["requests"].items() if r in by_hand for b in _ids(request.get("table"))}
     return {
         "num_blocks": seen.get("num_blocks"),
         "block_size": seen.get("block_size"),
@@ -108,5 +109,5 @@ def _plain(state: State, operations: Operations) -> dict[str, Any] | None:
 
 def _ids(value: Any) -> list[int | None]:
     """Return the entries of an observed sequence, None for those that are no block ids."""
-    items = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else []
+    items = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
     return [item if is_int(item) else None for item in items] if isinstance(items, list) else []

@@ -19,6 +19,7 @@ TIMEOUTS = ("run.cpu", "run.idle", "run.wall")
 FULL_TIMEOUTS, HURRY = 2, 0.25
 """After so many timeouts in a question its other cases get one attempt each and this part of the usual time."""
 CPU_QUESTION = {"g1": "q1", "g2": "q2", "g3": "q3", "g4": "q4"}
+DEVICE_QUESTIONS = tuple(CPU_QUESTION)  # asked case by case: each has the whole time, and the device's state is its own
 
 
 class SubmissionHandle:
@@ -31,6 +32,8 @@ class SubmissionHandle:
         self._say = say
         self._closed: dict[str, Verdict] = {}
         self._timeouts: Counter[str] = Counter()
+        self._traces: dict[str, list[Any]] = {}
+        self._fetched = set[str]() if server.device == "cpu" else set(DEVICE_QUESTIONS)
 
     @property
     def notes(self) -> tuple[Finding, ...]:
@@ -64,6 +67,8 @@ class SubmissionHandle:
             self._basic(question)
         if question in self._closed:
             return self._closed[question]
+        if question == "q5" or scenario.id != self._basic_case(question):
+            self._fetch(question)
         verdict = self._judge(scenario)
         unreachable = verdict.status in ("not attempted", "could not run")
         if question != "q5" and scenario.id == self._basic_case(question) and unreachable:
@@ -76,6 +81,19 @@ class SubmissionHandle:
     def _basic_case(self, question: str) -> str:
         """Return the case that is judged first and tells whether the question was attempted at all."""
         return next(s.id for s in self.cases.values() if s.question == question)
+
+    def _fetch(self, question: str) -> None:
+        """Ask for all other cases of a question at once, which saves ways to and fro; failing that, each goes alone."""
+        if question in self._fetched:
+            return
+        self._fetched.add(question)
+        wanted = [s for s in self.cases.values() if s.question == question and s.id not in self.verdicts]
+        try:
+            traces = self.submission.run_all([scenario.operations for scenario in wanted])
+        except Died as died:
+            self._timeouts[question] += died.code in TIMEOUTS
+            return
+        self._traces.update(zip((scenario.id for scenario in wanted), traces, strict=True))
 
     def _judge(self, scenario: Scenario) -> Verdict:
         in_a_hurry = self._in_a_hurry(scenario.question)
@@ -96,7 +114,8 @@ class SubmissionHandle:
     def _attempt(self, scenario: Scenario, alone: bool) -> Verdict:
         patience = HURRY if self._in_a_hurry(scenario.question) else 1.0
         try:
-            trace = self.submission.run(scenario.operations, alone, patience)
+            fetched = None if alone else self._traces.pop(scenario.id, None)
+            trace = fetched or self.submission.run(scenario.operations, alone, patience)
         except Died as died:
             self._timeouts[scenario.question] += died.code in TIMEOUTS
             return Verdict("could not run", Finding(died.code, died.details))

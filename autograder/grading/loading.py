@@ -36,13 +36,19 @@ class LoadedSubmission:
         A fresh child is the shared one from then on: on a GPU each costs seconds.
         ``patience`` is the part of the usual time they may take.
         """
+        return self.run_all([operations], alone, patience)[0]
+
+    def run_all(
+        self, cases: Sequence[Sequence[Operation]], alone: bool = False, patience: float = 1.0
+    ) -> list[list[Any]]:
+        """Return the traces of several cases, which together may take the time of one; raise ``Died``."""
         if self.cpu_s > MAX_CPU_SECONDS:
             raise Died("run.budget", {})
         if alone:
             self.close()
         child = self._child or self._load()
         try:
-            return child.run(operations, patience)
+            return child.run_all(cases, patience)
         except Died:
             self.close()
             raise

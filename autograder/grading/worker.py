@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import errno
+import gc
 import multiprocessing
 import os
 import signal
@@ -17,7 +18,7 @@ from typing import Any
 from autograder.config import Config
 from autograder.contract.finding import Finding
 from autograder.grading.confined import confined_server
-from autograder.grading.grade_one import Graded, grade_one
+from autograder.grading.grade_one import CPU_FILES, Graded, grade_one, hidden_test_files
 from autograder.grading.outputs import RECEIVED
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
@@ -115,6 +116,8 @@ def _main(job: Job, pipe: Connection, parent: int) -> None:
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     words = Words(job.lang)
+    hidden_test_files(CPU_FILES)
+    gc.freeze()  # what is loaded by now stays, and need not be searched for garbage at every submission
     try:
         with confined_server(job.allow_weak, job.device) as server:
             while (entry := pipe.recv()) is not None:

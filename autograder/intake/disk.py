@@ -20,13 +20,16 @@ def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         raise Refusal("intake.unreadable") from error
-    with open(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise Refusal("intake.special")
         if status.st_size > limit:
             raise Refusal("intake.too_big", megabytes=status.st_size // MEGABYTE, limit=limit // MEGABYTE)
-        return file.read(limit)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(limit)
+    finally:
+        os.close(descriptor)
 
 
 def link_stays_inside(path: Path, boundary: Path) -> bool:

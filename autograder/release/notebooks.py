@@ -1,6 +1,7 @@
 """The master becomes what students receive: one notebook per language, as .ipynb and .py, without the solution."""
 
 import hashlib
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from autograder.config import load_config
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
+GIVEN_CELLS = Path("autograder/sandbox/given_cells.json")
+LONG_CELL = 2000
 README = Path(__file__).with_name("student_readme.md")
 
 
@@ -40,6 +43,7 @@ def generated(root: Path) -> dict[Path, bytes]:
     files = {MASTER.with_suffix(".ipynb"): _to_ipynb(_with_stable_ids(jupytext.read(master)))}
     for lang in LANGUAGES:
         files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang).items()}
+    files[GIVEN_CELLS] = _given_cells(root / MASTER)
     readme = README.read_text("utf-8").replace("{repository}", load_config(root).repository)
     return files | {STUDENT_FOLDER / "README.md": readme.encode()}
 
@@ -58,6 +62,13 @@ def drift(root: Path) -> list[str]:
         for path, content in generated(root).items()
         if not (root / path).is_file() or (root / path).read_bytes() != content
     ]
+
+
+def _given_cells(master: Path) -> bytes:
+    """Return the long code cells in which students change nothing, as JSON: the sandbox compiles them once for all."""
+    cells = [cell for cell in jupytext.read(master).cells if cell.cell_type == "code"]
+    given = [cell.source for cell in cells if len(cell.source) > LONG_CELL and _without_solution(cell) == cell.source]
+    return (json.dumps(given, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _tags(cell: NotebookNode) -> list[str]:

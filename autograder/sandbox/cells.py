@@ -2,8 +2,11 @@
 
 import __future__
 
+import json
 import linecache
 import re
+from functools import cache
+from importlib.resources import files
 from types import CodeType
 
 _PYTHON_CELL_MAGICS = frozenset(("time", "timeit", "capture", "prun", "memit", "debug"))
@@ -22,13 +25,23 @@ def compile_cell(source: str, number: int, flags: int) -> tuple[CodeType, int]:
     Raises SyntaxError (ValueError for a null byte) for what is not Python even then.
     """
     name = cell_name(number)
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    given = None if flags else _given().get(source)
+    if given:
+        return given.replace(co_filename=name), flags
     try:
         code = compile(source, name, "exec", flags, dont_inherit=True)
     except SyntaxError:
         source = without_magics(source)
         code = compile(source, name, "exec", flags, dont_inherit=True)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     return code, flags | (code.co_flags & _FUTURE_FLAGS)
+
+
+@cache
+def _given() -> dict[str, CodeType]:
+    """Return the long cells that the assignment gives to everyone, compiled: in the fork-server, once for all."""
+    sources = json.loads((files("autograder.sandbox") / "given_cells.json").read_text("utf-8"))
+    return {source: compile(source, "<given>", "exec", dont_inherit=True) for source in sources}
 
 
 def cell_name(number: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from autograder.contract.operations import Operation
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Frame, ProtocolError, pack
-from autograder.sandbox.trace import Trace, errors_of, trace_of
+from autograder.sandbox.trace import Trace, errors_of, traces_of
 from autograder.sandbox.watch import Watch, cpu_clock, host_pid
 
 Answer = TypeVar("Answer")
@@ -75,10 +75,15 @@ class Child:
 
         ``patience`` is the part of the usual time that it may take.
         """
-        case = [operation.to_wire() for operation in operations]
-        payloads = [operation.payload for operation in operations if operation.payload]
-        request = pack({"case": case}, payloads)
-        return self._converse(request, self._limits.case_cpu_s, patience, lambda frame: trace_of(frame, len(case)))
+        return self.run_all([operations], patience)[0]
+
+    def run_all(self, cases: Sequence[Sequence[Operation]], patience: float = 1.0) -> list[Trace]:
+        """Carry out several cases, each on fresh objects, within the time of one; return their traces or raise Died."""
+        asked = [[operation.to_wire() for operation in case] for case in cases]
+        payloads = [operation.payload for case in cases for operation in case if operation.payload]
+        lengths = [len(case) for case in asked]
+        request = pack({"cases": asked}, payloads)
+        return self._converse(request, self._limits.case_cpu_s, patience, lambda frame: traces_of(frame, lengths))
 
     @property
     def cpu_s(self) -> float:

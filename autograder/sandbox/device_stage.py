@@ -1,7 +1,7 @@
 """The stage on a device: the same operations, with the calls of a submission under watch."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ _DTYPES = {name: getattr(torch, name) for name in ("float16", "bfloat16", "float
 _DTYPES["float8"] = getattr(torch, "float8_e4m3fn", None)
 
 
-def stage_on(name: str) -> Callable[[dict[str, Any], Sequence[bytes]], Stage]:
+def stage_on(name: str) -> Callable[[dict[str, Any], Iterable[bytes]], Stage]:
     """Open the device and return what makes the stage of one case on it."""
     return partial(DeviceStage, open_device(name))
 

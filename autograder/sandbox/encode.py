@@ -92,14 +92,21 @@ class Encoder:
         content = {"dtype": _DTYPE_NAMES.get(value.dtype, "other"), "shape": _list(value.shape), "device": device}
         if device != "cpu":
             return {"tensor": content}
-        size = _numel(value) * _element_size(value)
-        if size > MAX_TENSOR_BYTES:
+        raw = raw_bytes(value)
+        if raw is None:
             return {"other": "Tensor"}
-        if not _is_contiguous(value) or _is_neg(value):
-            value = _contiguous(_resolve_neg(_detach(value)))
-        raw = _string_at(_data_ptr(value), size) if size else b""
         content["blob"] = self._index.setdefault(raw, _len(self._index))
         return {"tensor": content}
+
+
+def raw_bytes(value: torch.Tensor) -> bytes | None:
+    """Return a CPU tensor's elements as raw bytes in row-major order, None where it is not dense or too large."""
+    size = _numel(value) * _element_size(value)
+    if size > MAX_TENSOR_BYTES or value.layout is not _strided:
+        return None
+    if not _is_contiguous(value) or _is_neg(value):
+        value = _contiguous(_resolve_neg(_detach(value)))
+    return _string_at(_data_ptr(value), size) if size else b""
 
 
 def type_name(value: object) -> str:

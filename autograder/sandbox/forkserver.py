@@ -29,10 +29,12 @@ from autograder.sandbox.limits import Limits
 REQUESTS_FD, REPLIES_FD = 3, 4
 MESSAGE_BYTES = 1 << 16
 FAILED_TO_CONFINE = 97
+GARBAGE_THRESHOLD = 20_000  # a child lives for milliseconds; looking for garbage would touch pages it shares
 _PROBE_S = 10.0
 _USUAL_IMPORTS = """
-abc bisect collections copy dataclasses enum functools heapq inspect itertools logging math operator random re
-statistics string sys time traceback types typing unittest warnings numpy torch.nn.functional
+abc bisect collections contextlib copy dataclasses enum fractions functools heapq html inspect io itertools json logging
+math operator os pathlib pprint random re statistics string subprocess sys tempfile textwrap time traceback types typing
+unittest warnings zipfile numpy torch.nn.functional
 """.split()
 
 
@@ -67,6 +69,7 @@ def import_everything() -> None:
     torch.set_num_threads(1)
     torch.zeros(2, 2)[torch.tensor([1, 0])].clone()  # the first call of a kind is slow
     importlib.import_module("autograder.sandbox.worker")
+    importlib.import_module("autograder.sandbox.rehearsal").rehearse()
     numpy.random.seed(0)
     torch.manual_seed(0)
 
@@ -80,6 +83,7 @@ def _prepare(confinement: Confinement, settings: dict[str, Any]) -> dict[str, An
     linecache.clearcache()  # importing torch may have looked at our source lines
     gc.collect()
     gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)
     return {
         "layers": confinement.layers,
         "breaches": _probe(confinement, targets),

@@ -11,6 +11,7 @@ from autograder.contract.operations import DTYPE_BYTES
 from autograder.sandbox import byhand
 from autograder.sandbox.encode import Encoder
 from autograder.sandbox.failure import describe, missing
+from autograder.sandbox.view import View
 
 # Taken before student code runs.
 _type, _str, _iter, _next = type, str, iter, next
@@ -25,6 +26,13 @@ _METHODS = {
     "report": "allocation_report",
     "read": "get_physical_cache",
 }
+_MANAGER_FIELDS = (
+    ("num_blocks", "num_blocks"),
+    ("block_size", "block_size"),
+    ("free", "free_blocks"),
+    ("pool", "physical_kv_cache"),
+)
+_REQUEST_FIELDS = (("seq_len", "seq_len"), ("table", "block_table"))
 _ABSENT = object()
 
 
@@ -45,7 +53,9 @@ class Stage:
         self._managers: dict[str, Any] = {}
         self._dtypes: dict[str, torch.dtype] = {}
         self._requests: dict[str, Any] = {}
-        self._state: dict[str, dict[str, Any]] = {"managers": {}, "requests": {}}
+        self._manager_views: dict[str, View] = {}
+        self._request_views: dict[str, View] = {}
+        self._gone: tuple[str, ...] = ()
 
     def observe(self, operation: list[Any]) -> dict[str, Any]:
         """Carry out one operation and return its observation, whatever happens in it."""
@@ -61,42 +71,14 @@ class Stage:
         return observation
 
     def _changes(self) -> dict[str, dict[str, Any]] | None:
-        """Return the parts of the state that differ from the last look, None for what is gone."""
-        before, now = self._state, self._look()
-        if now == before:
-            return None
-        self._state = now
-        return {
-            kind: {
-                **{name: seen for name, seen in now[kind].items() if before[kind].get(name) != seen},
-                **{name: None for name in before[kind] if name not in now[kind]},
-            }
-            for kind in now
-        }
-
-    def _look(self) -> dict[str, dict[str, Any]]:
-        see = self._see
-        return {
-            "managers": {
-                label: {
-                    "num_blocks": see(manager, "num_blocks"),
-                    "block_size": see(manager, "block_size"),
-                    "free": see(manager, "free_blocks"),
-                    "pool": see(manager, "physical_kv_cache"),
-                }
-                for label, manager in self._managers.items()
-            },
-            "requests": {
-                label: {"seq_len": see(request, "seq_len"), "table": see(request, "block_table")}
-                for label, request in self._requests.items()
-            },
-        }
-
-    def _see(self, owner: Any, name: str) -> Any:
-        try:
-            return self._encode(_getattr(owner, name))
-        except BaseException:
-            return {"other": "missing"}
+        """Return the managers and requests that differ from the last look, None for those that are gone."""
+        encode = self._encode
+        managers = {m: view.encoded for m, view in self._manager_views.items() if view.look(encode)}
+        requests: dict[str, Any] = {r: view.encoded for r, view in self._request_views.items() if view.look(encode)}
+        if self._gone:
+            requests.update(dict.fromkeys(label for label in self._gone if label not in self._request_views))
+            self._gone = ()
+        return {"managers": managers, "requests": requests} if managers or requests else None
 
     def _step(self, name: str) -> Callable[..., Any]:
         return _STEPS[name]
@@ -115,7 +97,10 @@ class Stage:
 
     def _new(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, device: str) -> None:
         if self._managers.pop(m, None) is not None:
+            del self._manager_views[m]
+            self._gone = (*self._requests,)
             self._requests.clear()
+            self._request_views.clear()
         make, wanted = self._name("KVCacheManager"), _DTYPES[dtype]
         accepted = _parameters(make)
         options = {name: value for name, value in (("dtype", wanted), ("device", device)) if name in accepted}
@@ -130,10 +115,13 @@ class Stage:
                 _set_default_dtype(default)
         byhand.convert(manager, wanted, device)
         self._managers[m], self._dtypes[m] = manager, wanted
+        self._manager_views[m] = View(manager, _MANAGER_FIELDS)
 
     def _new_request(self, r: str, request_id: int, prompt_len: int) -> None:
         self._requests.pop(r, None)
-        self._requests[r] = self._name("Request")(request_id, prompt_len)
+        self._request_views.pop(r, None)
+        request = self._requests[r] = self._name("Request")(request_id, prompt_len)
+        self._request_views[r] = View(request, _REQUEST_FIELDS)
 
     def _fill(self, m: str) -> None:
         payload = _next(self._payloads)

@@ -9,14 +9,27 @@ Trace = list[dict[str, Any]]
 """Per operation: ``returned`` or ``raised``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
 
 _MAX_DEPTH, _MAX_TEXT = 12, 400
-_MANAGER = {"num_blocks", "block_size", "free", "pool"}
-_REQUEST = {"seq_len", "table"}
+_PARTS = (
+    ("managers", {"num_blocks", "block_size", "free", "pool"}),
+    ("requests", {"seq_len", "table"}),
+)
+_STATE = {"managers", "requests"}
+_INTS = {int}
 
 
-def trace_of(frame: Frame, count: int) -> Trace:
-    """Return the trace of ``count`` operations, ``state`` given in full each time. ProtocolError for anything else."""
-    observations = _exact(frame.data.get("trace"), list)
-    _require(len(frame.data) == 1 and len(observations) == count, "a trace of another length")
+def traces_of(frame: Frame, counts: Sequence[int]) -> list[Trace]:
+    """Return one trace per case, of so many operations each; ProtocolError for anything else.
+
+    ``state`` is given in full each time.
+    """
+    traces = _exact(frame.data.get("traces"), list)
+    _require(len(frame.data) == 1 and len(traces) == len(counts), "another number of traces")
+    return [_trace(trace, count, frame) for trace, count in zip(traces, counts, strict=True)]
+
+
+def _trace(observed: object, count: int, frame: Frame) -> Trace:
+    observations = _exact(observed, list)
+    _require(len(observations) == count, "a trace of another length")
     trace: Trace = []
     state: dict[str, Any] = {"managers": {}, "requests": {}}
     for observation in observations:
@@ -41,35 +54,45 @@ def errors_of(loaded: object) -> list[dict[str, Any]]:
     return errors
 
 
-def _changed(state: dict[str, Any], changes: object, blobs: Sequence[bytes]) -> dict[str, Any]:
+def _changed(state: dict[str, Any], changes: Any, blobs: Sequence[bytes]) -> dict[str, Any]:
     """Return the state after ``changes``; what did not change stays the same object."""
-    both = _exact(changes, dict)
-    _require(both.keys() == {"managers", "requests"}, "not a state")
+    if type(changes) is not dict or changes.keys() != _STATE:
+        raise ProtocolError("not a state")
     after = {}
-    for kind, names in (("managers", _MANAGER), ("requests", _REQUEST)):
-        after[kind] = dict(state[kind])
-        for label, parts in _exact(both[kind], dict).items():
+    for kind, names in _PARTS:
+        changed = changes[kind]
+        if type(changed) is not dict:
+            raise ProtocolError("not a state")
+        if not changed:
+            after[kind] = state[kind]
+            continue
+        after[kind] = now = dict(state[kind])
+        for label, parts in changed.items():
             if parts is None:
-                after[kind].pop(label, None)
+                now.pop(label, None)
                 continue
-            _require(_exact(parts, dict).keys() == names, "not a state")
-            after[kind][label] = {name: _value(parts[name], blobs, 0) for name in names}
+            if type(parts) is not dict or parts.keys() != names:
+                raise ProtocolError("not a state")
+            now[label] = {name: _value(part, blobs, 0) for name, part in parts.items()}
     return after
 
 
 def _value(value: Any, blobs: Sequence[bytes], depth: int) -> Any:
     if type(value) is int or value is None:
         return value
-    _require(type(value) is dict and len(value) == 1 and depth <= _MAX_DEPTH, "not a value")
+    if type(value) is not dict or len(value) != 1 or depth > _MAX_DEPTH:
+        raise ProtocolError("not a value")
     [(tag, content)] = value.items()
     check = _CHECKS.get(tag)
-    _require(check is not None, "an unknown tag")
-    assert check is not None
+    if check is None:
+        raise ProtocolError("an unknown tag")
     return {tag: check(content, blobs, depth)}
 
 
 def _items(content: Any, blobs: Sequence[bytes], depth: int) -> Any:
-    if set(map(type, _exact(content, list))) <= {int}:
+    if type(content) is not list:
+        raise ProtocolError("not a list")
+    if set(map(type, content)) <= _INTS:
         return content
     return [_value(item, blobs, depth + 1) for item in content]
 

@@ -1,18 +1,19 @@
 """The only code of ours beside the student's: loads a submission, then carries out one case after another.
 
-Requests are ``{"cells": [...], "skip": [...]}`` once, then ``{"case": [[name, argument, ...], ...]}`` with the
-payloads of ``fill`` as blobs. Replies are ``{"cell": number}`` before each cell, ``{"loaded": {"errors": [...]}}``, and
-``{"trace": [observation, ...]}`` with the bytes of tensors as blobs.
+Requests are ``{"cells": [...], "skip": [...]}`` once, then ``{"cases": [[[name, argument, ...], ...], ...]}``
+with the payloads of ``fill`` as blobs. Replies are ``{"cell": number}`` before each cell, then ``{"loaded": {"errors":
+[...]}}``, then ``{"traces": [[observation, ...], ...]}`` with the bytes of tensors as blobs.
 """
 
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from autograder.sandbox.cells import cell_name, compile_cell
-from autograder.sandbox.encode import MAX_TEXT, type_name
+from autograder.sandbox.encode import MAX_TEXT, Encoder, type_name
 from autograder.sandbox.failure import message
 from autograder.sandbox.notebook import furnish
 from autograder.sandbox.protocol import Decoder, Frame, pack
@@ -21,11 +22,11 @@ from autograder.sandbox.stage import Stage
 OUT_OF_MEMORY = 86  # exit status
 _REQUEST_BYTES = 1 << 28
 _CHUNK = 1 << 16
-_read, _write, _exit, _exec, _memoryview = os.read, os.write, os._exit, exec, memoryview
+_read, _write, _exit, _exec, _memoryview, _iter = os.read, os.write, os._exit, exec, memoryview, iter
 _seed = random.seed
 
 
-def serve(requests: int, replies: int, stage: Callable[[dict[str, Any], Sequence[bytes]], Stage] = Stage) -> None:
+def serve(requests: int, replies: int, stage: Callable[[dict[str, Any], Iterable[bytes]], Stage] = Stage) -> None:
     """Answer requests until their pipe closes, each case on a fresh stage; never returns."""
     try:
         frames = _frames(requests)
@@ -35,15 +36,20 @@ def serve(requests: int, replies: int, stage: Callable[[dict[str, Any], Sequence
         errors = _load(module, first["cells"], frozenset(first["skip"]), replies)
         _send(replies, pack({"loaded": {"errors": errors}}))
         for frame in frames:
-            _send(replies, _run(stage(module.__dict__, frame.blobs), frame))
+            _send(replies, _run(frame, partial(stage, module.__dict__)))
     except MemoryError:
         _exit(OUT_OF_MEMORY)
     _exit(0)
 
 
-def _run(stage: Stage, frame: Frame) -> bytes:
-    trace = [stage.observe(operation) for operation in frame.data["case"]]
-    return pack({"trace": trace}, stage.encoder.blobs)
+def _run(frame: Frame, stage: Callable[[Iterable[bytes]], Stage]) -> bytes:
+    """Carry out every case on a stage of its own; they share the payloads' order and the reply's blobs."""
+    payloads, encoder, traces = _iter(frame.blobs), Encoder(), []
+    for case in frame.data["cases"]:
+        on = stage(payloads)
+        on.encoder = encoder
+        traces.append([on.observe(operation) for operation in case])
+    return pack({"traces": traces}, encoder.blobs)
 
 
 def _load(module: ModuleType, cells: Sequence[str], skip: frozenset[int], replies: int) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from autograder.contract.observe import open_todo
 from autograder.contract.scenario import BLANKS, Scenario
 from autograder.contract.scenarios import scenarios
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, ProtocolError
-from autograder.sandbox.trace import errors_of, trace_of
+from autograder.sandbox.trace import errors_of, traces_of
 
 LIMIT = 1 << 16
 SLOW_S = 0.5
@@ -32,10 +32,11 @@ _ODD = (
     {"list": [{"list": [{"list": [0]}]}]}, {"unknown": 0}, {"list": 1, "tuple": 2},
 )  # fmt: skip
 _TEXTS = (
-    b"[" * 20_000, b'{"trace":' + b"[" * 3000 + b"]" * 3000 + b"}", b'{"a":' * 3000,
-    b'{"trace":[' + b"9" * 9000 + b"]}",
-    b'{"trace":[1e999]}', b'{"trace":[NaN]}', b'{"trace":["\\ud800"]}', b'{"trace":["\xff"]}', b"null", b"", b'"trace"',
-    b'{"loaded":{"errors":[{"cell":1,"name":"x","line":true,"text":"y"}]}}', b'{"trace":[],"trace":[],"blobs":[]}',
+    b"[" * 20_000, b'{"traces":' + b"[" * 3000 + b"]" * 3000 + b"}", b'{"a":' * 3000,
+    b'{"traces":[' + b"9" * 9000 + b"]}",
+    b'{"traces":[1e999]}', b'{"traces":[NaN]}', b'{"traces":["\\ud800"]}', b'{"traces":["\xff"]}', b"null", b"",
+    b'"traces"', b'{"loaded":{"errors":[{"cell":1,"name":"x","line":true,"text":"y"}]}}',
+    b'{"traces":[],"traces":[],"blobs":[]}',
 )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def _receive(scenario: Scenario, reply: bytes, chance: random.Random) -> str:
         if "loaded" in frames[0].data:
             errors_of(frames[0].data["loaded"])
             return "errors of cells"
-        trace = trace_of(frames[0], len(scenario.operations))
+        [trace] = traces_of(frames[0], [len(scenario.operations)])
     except ProtocolError:
         return "refused as a trace"
     for observation in trace:
@@ -87,7 +88,7 @@ def _reply(chance: random.Random, scenario: Scenario) -> bytes:
         return _frame(chance.choice(_TEXTS), b"")
     sizes = chance.choice(([], [4], [16], [0, 4], [4, 4]))
     told = sizes if chance.random() < 0.9 else chance.choice(([-1], [True], "x", [1 << 70], [3]))
-    reply = _frame(_json({"trace": _trace(chance, scenario), "blobs": told}), bytes(sum(sizes)))
+    reply = _frame(_json({"traces": [_trace(chance, scenario)], "blobs": told}), bytes(sum(sizes)))
     if kind < 0.4:
         mutable = bytearray(reply)
         for _ in range(chance.randrange(1, 4)):

@@ -33,7 +33,7 @@ def texts(lang: str) -> list[str]:
 @pytest.fixture
 def copied_root(tmp_path: Path) -> Path:
     for path in (*notebooks.generated(ROOT), notebooks.MASTER, Path("pyproject.toml")):
-        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
 

@@ -18,7 +18,7 @@ VALUES = {
     "return True": {"other": "bool"},
     "return 0.5": {"float": "0x1.0000000000000p-1"},
     "return float('nan')": {"other": "float"},
-    "import numpy; return numpy.float64(3)": {"other": "float64"},
+    "import numpy; return numpy.float64(3)": {"float": "0x1.8000000000000p+1"},
     "return 'x' * 500": {"str": "x" * 200},
     "return '\\ud800'": {"str": "?"},
     "return b'x'": {"other": "bytes"},

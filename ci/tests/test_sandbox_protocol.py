@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, Flood, Frame, ProtocolError, pack
-from autograder.sandbox.trace import errors_of, trace_of
+from autograder.sandbox.trace import errors_of, traces_of
 
 LIMIT = 1 << 16
 
@@ -56,9 +56,9 @@ def test_any_bytes_are_decoded_or_refused(noise: bytes, with_header: bool) -> No
 def test_any_json_is_a_trace_or_refused(tree: Any, blobs: bytes) -> None:
     nothing = {"managers": {}, "requests": {}}
     seen = [{"returned": tree, "state": nothing}, {"raised": tree, "state": nothing}, {"returned": 1, "state": tree}]
-    for data in (tree, {"trace": tree}, {"loaded": tree}, *({"trace": [observation]} for observation in seen)):
+    for data in (tree, {"traces": tree}, {"loaded": tree}, *({"traces": [[observation]]} for observation in seen)):
         for frame in outcome(framed(json.dumps(data).encode(), blobs)) or []:
-            for check in (lambda f: trace_of(f, 1), lambda f: errors_of(f.data.get("loaded"))):
+            for check in (lambda f: traces_of(f, [1]), lambda f: errors_of(f.data.get("loaded"))):
                 with contextlib.suppress(ProtocolError):
                     check(frame)
 
@@ -127,6 +127,6 @@ VALUES = [
 @pytest.mark.parametrize("value", VALUES, ids=str)
 def test_a_value_that_is_not_of_the_vocabulary_is_refused(value: Any) -> None:
     state = {"managers": {}, "requests": {}}
-    assert trace_of(Frame({"trace": [{"returned": 1, "state": state}]}), 1) == [{"returned": 1, "state": state}]
+    assert traces_of(Frame({"traces": [[{"returned": 1, "state": state}]]}), [1]) == [[{"returned": 1, "state": state}]]
     with pytest.raises(ProtocolError):
-        trace_of(Frame({"trace": [{"returned": value, "state": state}]}), 1)
+        traces_of(Frame({"traces": [[{"returned": value, "state": state}]]}), [1])

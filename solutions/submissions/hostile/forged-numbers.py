@@ -52,6 +52,6 @@ def frame(text):
     return b"PA01" + struct.pack("!II", len(text), 0) + text
 
 def forge(*_):
-    os.write(4, frame(b'{"trace":[{"returned":NaN,"state":{"managers":{"\\ud800":Infinity},"requests":1e999}}]}'))
+    os.write(4, frame(b'{"traces":[[{"returned":NaN,"state":{"managers":{"\\ud800":Infinity},"requests":1e999}}]]}'))
     os._exit(0)
 estimate_kv_cache_bytes = forge

