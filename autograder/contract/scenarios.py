@@ -35,7 +35,7 @@ def _ledger() -> list[Scenario]:
 
 def _prefill() -> list[Scenario]:
     boundaries = Script()
-    for size, lengths in ((4, (3, 4, 5)), (4, (7, 8, 9)), (3, (6, 10))):
+    for size, lengths in ((4, (3, 4, 5)), (4, (7, 8, 9)), (3, (6, 10)), (16, (17, 31))):
         boundaries.new(11, size, 1)
         for r, length in zip("ABCD", lengths, strict=False):
             boundaries.arrive(r, length)

@@ -11,12 +11,12 @@ EXIT_MACHINE, EXIT_DEVICE = 88, 89
 class Limits:
     """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies."""
 
-    load_cpu_s: float = 1.0
-    case_cpu_s: float = 0.4
+    load_cpu_s: float = 2.5
+    case_cpu_s: float = 0.5
     total_cpu_s: int = 60
     idle_s: float = 0.4
     wall_s: float = 10.0
-    memory_bytes: int = 256 * MIB
+    memory_bytes: int = 512 * MIB
     reply_bytes: int = 4 * MIB
     open_files: int = 64
     threads: int = 64

@@ -1,9 +1,10 @@
-"""What a notebook finds around it (display, input, Colab, plots, Otter), inert, so that its usual lines pass."""
+"""What a notebook finds around it (display, input, sleep, Colab, plots, Otter), inert, so that its usual lines pass."""
 
 import builtins
 import importlib.abc
 import importlib.machinery
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -75,6 +76,7 @@ def furnish() -> ModuleType:
         __builtins__=builtins, get_ipython=INERT, display=INERT, exit=INERT, quit=INERT, In=[], Out={}
     )
     builtins.input = lambda *_: ""
+    time.sleep = lambda _: None  # a demonstration that takes its time is not a hang
     sys.modules["__main__"] = module
     sys.meta_path.insert(0, _InertModules())
     return module

@@ -30,6 +30,25 @@ FORK = (
     "    if not pid: torch.zeros(8).sum().item(); os._exit(0)\n"
     "    os.waitpid(pid, 0)"
 )
+PLAIN_FILE = """from otter.test_files import test_case
+
+OK_FORMAT = False
+
+name = "{question}"
+points = 1
+
+
+@test_case(points=1)
+def test_plain(env):
+    manager, request = env["KVCacheManager"](6, 4, 3), env["Request"](1, 6)
+    {body}
+"""
+PLAIN_TESTS = {
+    "q1": "assert env['estimate_kv_cache_bytes'](4, 4, 2, 8, 16)['total_cache_bytes'] == 16384",
+    "q2": "manager.allocate_for_prefill(request); assert len(request.block_table) == 2",
+    "q3": "manager.allocate_for_prefill(request); manager.allocate_for_decode(request); assert request.seq_len == 7",
+    "q4": "request.block_table = [3, 1]; assert manager.get_physical_cache(request).shape == (6, 3)",
+}
 
 
 def main() -> None:
@@ -59,6 +78,7 @@ class Bench:
             (folder / name).mkdir()
             for i in range(size):
                 (folder / name / f"student-{i:05}.ipynb").write_bytes(self.notebook.read_bytes())
+        self._prepare_otter()
         self._prepare_nbgrader()
         self.graders: dict[str, Callable[[], tuple[float, float, int]]] = {
             "import torch": lambda: self._peer(1, [sys.executable, "-c", "import torch"]),
@@ -75,8 +95,17 @@ class Bench:
         cpu, wall = sum(c.cpu_s for c in costs) / submissions, sum(c.wall_s for c in costs) / submissions
         return cpu, wall, max(c.pss for c in costs)
 
+    def _prepare_otter(self) -> None:
+        """Build a plain Otter autograder: one visible test per question, run beside the student's code."""
+        tests = self.folder / "tests"
+        tests.mkdir()
+        for question, body in PLAIN_TESTS.items():
+            (tests / f"{question}.py").write_text(PLAIN_FILE.format(question=question, body=body))
+        made = [str(BIN / "otter"), "generate", "-t", str(tests), "-o", str(self.folder / "plain.zip")]
+        subprocess.run(made, cwd=self.folder, check=True, capture_output=True)
+
     def _otter(self) -> list[str]:
-        return [str(BIN / "otter"), "run", "-a", str(ROOT / "autograder/dist/autograder.zip"), str(self.notebook)]
+        return [str(BIN / "otter"), "run", "-a", str(self.folder / "plain.zip"), str(self.notebook)]
 
     def _ours(self, out: str, path: Path, jobs: int) -> list[str]:
         return [str(BIN / "autograder"), "grade", str(path), "-o", str(self.folder / out), "--jobs", str(jobs)]

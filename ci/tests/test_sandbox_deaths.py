@@ -18,9 +18,9 @@ FATAL = {
         "while True: pass",
         "run.cpu",
     ),
-    "a long sleep": ("import time; time.sleep(60)", "run.idle"),
+    "a long sleep": ("import select; select.select([], [], [], 60)", "run.idle"),
     "a deadlock": ("import threading; l = threading.Lock(); l.acquire(); l.acquire()", "run.idle"),
-    "naps without end": ("import time\nwhile True: time.sleep(0.01)", "run.idle"),
+    "naps without end": ("import select\nwhile True: select.select([], [], [], 0.01)", "run.idle"),
     "a segmentation fault": ("import ctypes; ctypes.string_at(0)", "run.crashed"),
     "a system call of another architecture": (
         "import ctypes; ctypes.CDLL(None).syscall(0x40000001, 1, 0, 0)",
@@ -29,7 +29,7 @@ FATAL = {
     "an exit past every handler": ("import os; os._exit(3)", "run.exited"),
     "rubbish on the wire": ("import os; os.write(4, b'ok')", "run.forged"),
     "another frame on the wire": ("import os; os.write(4, b'PA01\\0\\0\\0\\2\\0\\0\\0\\0{}')", "run.forged"),
-    "a closed wire": ("import os, time; os.close(4); time.sleep(60)", "run.forged"),
+    "a closed wire": ("import os, select; os.close(4); select.select([], [], [], 60)", "run.forged"),
     "a flood on the wire": ("import os; os.write(4, b'PA01' + b'x' * 8)", "run.flood"),
 }
 
@@ -52,7 +52,7 @@ def test_a_fatal_call_costs_its_own_case(kind: str) -> None:
 def test_the_wall_clock_ends_what_no_other_limit_does() -> None:
     patient = replace(SHORT, idle_s=60, wall_s=0.5)
     with shared_server(patient).spawn() as child, pytest.raises(Died) as died:
-        child.load(["import time; time.sleep(60)"])
+        child.load(["import select; select.select([], [], [], 60)"])
     assert died.value.code == "run.wall"
 
 
@@ -82,7 +82,7 @@ def test_a_stream_of_progress_without_end_is_a_flood() -> None:
 
 
 def test_threads_without_end_are_an_error_of_their_cell() -> None:
-    bomb = "import threading, time\nwhile True: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
+    bomb = "import threading\nwhile True: threading.Thread(target=threading.Event().wait, daemon=True).start()"
     with spawn() as child:
         assert [error["name"] for error in child.load([bomb, RIGHT])] == ["RuntimeError"]
         assert all("returned" in seen for seen in child.run(CASE))
@@ -126,9 +126,7 @@ def wait_until_gone(pid: int) -> None:
 
 def test_nothing_survives_a_child() -> None:
     with spawn() as child:
-        child.load(
-            ["import threading, time\nfor _ in range(5): threading.Thread(target=time.sleep, args=(60,)).start()"]
-        )
+        child.load(["import threading\nfor _ in range(5): threading.Thread(target=threading.Event().wait).start()"])
         pid = child._pid
         assert Path(f"/proc/{pid}").exists()
     assert not Path(f"/proc/{pid}").exists()

@@ -47,10 +47,10 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-import os, time
+import os, select
 def close(*_):
     os.closerange(0, 1024)
-    time.sleep(600)
+    select.select([], [], [], 600)
 estimate_kv_cache_bytes = close
 
 # %%

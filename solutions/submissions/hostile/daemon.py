@@ -47,7 +47,7 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-import os, time
+import os, select
 def attack():
     try:
         if os.fork():
@@ -55,9 +55,9 @@ def attack():
         os.setsid()
         if os.fork():
             os._exit(0)
-        time.sleep(2)
+        select.select([], [], [], 2)
         open("/tmp/breach-daemon", "w").close()
-        time.sleep(600)
+        select.select([], [], [], 600)
     except OSError:
         return False
 

@@ -47,13 +47,13 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-import os, time
+import os, select
 def attack():
     born = 0
     try:
         while born < 100:
             if os.fork() == 0:
-                time.sleep(600)
+                select.select([], [], [], 600)
                 os._exit(0)
             born += 1
     except OSError:

@@ -47,10 +47,10 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-import time
+import select
 def nap(*_):
     while True:
-        time.sleep(0.005)
+        select.select([], [], [], 0.005)
         sum(range(1000))
 KVCacheManager.get_physical_cache = nap
 
