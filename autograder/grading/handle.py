@@ -15,6 +15,7 @@ from autograder.sandbox.client import Died, Server
 
 OWN_OPERATION = {"q1": "ledger", "q2": "prefill", "q3": "decode", "q4": "read"}
 RECORD_ERRORS = ("KeyError", "AttributeError")
+UNREACHABLE = ("not attempted", "could not run")  # of a basic case: the rest of its question is not run
 TIMEOUTS = ("run.cpu", "run.idle", "run.wall")
 FULL_TIMEOUTS, HURRY = 2, 0.25
 """After so many timeouts in a question its other cases get one attempt each and this part of the usual time."""
@@ -70,8 +71,7 @@ class SubmissionHandle:
         if question == "q5" or scenario.id != self._basic_case(question):
             self._fetch(question)
         verdict = self._judge(scenario)
-        unreachable = verdict.status in ("not attempted", "could not run")
-        if question != "q5" and scenario.id == self._basic_case(question) and unreachable:
+        if question != "q5" and scenario.id == self._basic_case(question) and verdict.status in UNREACHABLE:
             self._closed[question] = verdict
         return verdict
 

@@ -153,7 +153,7 @@ def test_an_installed_grader_is_unreadable_beside_readable_packages(environment:
     packages = tmp_path / "site-packages"
     shutil.copytree(PACKAGE, packages / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
     (packages / "neighbour.py").write_text("WORD = 'here'")
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+    for folder in (tmp_path, *list(tmp_path.parents)[:3]):
         folder.chmod(0o755)
     program = f"""
         with server.spawn() as child:

@@ -47,13 +47,12 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-import threading
-managers = []
-def init(self, num_blocks, block_size, head_dim, honest=KVCacheManager.__init__):
-    honest(self, num_blocks, block_size, head_dim)
-    managers.append(self)
-KVCacheManager.__init__ = init
+import sys, threading
 def meddle():
     while True:
-        for manager in managers: manager.free_blocks = [1] * 3
+        for name, module in list(sys.modules.items()):
+            if name.startswith("autograder"):
+                for attribute, value in list(vars(module).items()):
+                    if isinstance(value, (int, float)) and not attribute.startswith("_"):
+                        setattr(module, attribute, value)
 threading.Thread(target=meddle, daemon=True).start()
