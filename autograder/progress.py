@@ -14,7 +14,7 @@ from rich.table import Table
 from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, QuestionResult
 from autograder.reporting.words import Words
 
-LONGEST_TABLE = 60
+LONGEST_TABLE = 300
 
 
 class Progress:
