@@ -19,10 +19,9 @@ from pathlib import Path
 
 import jupytext
 import nbformat
-from processes import measure
+from processes import BIN, ENVIRONMENT, measure
 
 ROOT = Path(__file__).resolve().parents[2]
-BIN = Path(sys.executable).parent
 FORK = (
     "import gc, os, sys, time; import torch; torch.set_num_threads(1); gc.freeze()\n"
     "for _ in range(int(sys.argv[1])):\n"
@@ -102,7 +101,7 @@ class Bench:
         for question, body in PLAIN_TESTS.items():
             (tests / f"{question}.py").write_text(PLAIN_FILE.format(question=question, body=body))
         made = [str(BIN / "otter"), "generate", "-t", str(tests), "-o", str(self.folder / "plain.zip")]
-        subprocess.run(made, cwd=self.folder, check=True, capture_output=True)
+        subprocess.run(made, cwd=self.folder, env=ENVIRONMENT, check=True, capture_output=True)
 
     def _otter(self) -> list[str]:
         return [str(BIN / "otter"), "run", "-a", str(self.folder / "plain.zip"), str(self.notebook)]
@@ -132,7 +131,7 @@ class Bench:
             (course / part).mkdir(parents=True)
             nbformat.write(source, course / part / "solution.ipynb")
         made = [str(BIN / "nbgrader"), "generate_assignment", "pa", "--force", f"--course-dir={course}"]
-        subprocess.run(made, cwd=course, check=True, capture_output=True)
+        subprocess.run(made, cwd=course, env=ENVIRONMENT, check=True, capture_output=True)
 
     def _nbgrader(self) -> list[str]:
         return [str(BIN / "nbgrader"), "autograde", "pa", "--force", f"--course-dir={self.folder / 'course'}"]

@@ -3,6 +3,7 @@
 import os
 import resource
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -12,6 +13,9 @@ from pathlib import Path
 import psutil
 
 SAMPLE_EVERY_S = 0.2
+BIN = Path(sys.executable).parent
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+ENVIRONMENT["PATH"] = f"{BIN}{os.pathsep}{ENVIRONMENT['PATH']}"  # nbgrader calls its neighbours by name
 
 
 @dataclass(frozen=True)
@@ -25,10 +29,9 @@ class Cost:
 
 def measure(command: Sequence[str | Path], cwd: Path, sample_memory: bool = False) -> Cost:
     """Run ``command`` to its end and return what it cost; raise CalledProcessError where it could not do its work."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     before, started = _children_cpu(), time.perf_counter()
     process = subprocess.Popen(
-        command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command, cwd=cwd, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     peak = _Peak(process.pid)
     if sample_memory:
