@@ -10,6 +10,7 @@ beside it: `import torch`, and a bare fork.
 
 import argparse
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -29,6 +30,7 @@ FORK = (
     "    if not pid: torch.zeros(8).sum().item(); os._exit(0)\n"
     "    os.waitpid(pid, 0)"
 )
+MARKERS = re.compile(r"^ *# (?:BEGIN SOLUTION|END SOLUTION).*\n|^ *\"\"\" # BEGIN PROMPT.*?# END PROMPT\n", re.M | re.S)
 PLAIN_FILE = """from otter.test_files import test_case
 
 OK_FORMAT = False
@@ -72,7 +74,7 @@ class Bench:
     def __init__(self, folder: Path, notebooks: int, batch: int) -> None:
         self.folder, self.count, self.batch = folder, notebooks, batch
         self.notebook = folder / "solution.ipynb"
-        nbformat.write(jupytext.read(ROOT / "solutions" / "paged_attention.py"), self.notebook)
+        nbformat.write(handed_in(), self.notebook)
         for name, size in (("small", 20), ("large", 20 + batch)):
             (folder / name).mkdir()
             for i in range(size):
@@ -135,6 +137,14 @@ class Bench:
 
     def _nbgrader(self) -> list[str]:
         return [str(BIN / "nbgrader"), "autograde", "pa", "--force", f"--course-dir={self.folder / 'course'}"]
+
+
+def handed_in() -> nbformat.NotebookNode:
+    """Return the solved notebook as a student hands it in, without the markers of the master."""
+    notebook = jupytext.read(ROOT / "solutions" / "paged_attention.py")
+    for cell in notebook.cells:
+        cell.source = MARKERS.sub("", cell.source)
+    return notebook
 
 
 def print_table(rows: dict[str, list[tuple[float, float, int]]], rounds: int) -> None:
