@@ -30,7 +30,7 @@ FORK = (
     "    if not pid: torch.zeros(8).sum().item(); os._exit(0)\n"
     "    os.waitpid(pid, 0)"
 )
-MARKERS = re.compile(r"^ *# (?:BEGIN SOLUTION|END SOLUTION).*\n|^ *\"\"\" # BEGIN PROMPT.*?# END PROMPT\n", re.M | re.S)
+MARKERS = re.compile(r'^ *# (?:BEGIN|END) SOLUTION.*\n|^ *""" # BEGIN PROMPT(?s:.*?)# END PROMPT\n', re.M)
 PLAIN_FILE = """from otter.test_files import test_case
 
 OK_FORMAT = False
