@@ -51,10 +51,10 @@ def random_reads(id: str) -> Scenario:
 def random_lifecycle(id: str) -> Scenario:
     """Several requests arrive, grow, are read, leave and make room for others, through many an OOM and its retry."""
     numbers, script = _numbers(id), Script()
-    for size in (2, 3):
+    for size in (2, 3, 4):
         script.new(numbers.randint(4, 6), size, 2).fill(size)
         labels = iter("ABCDEFGHIJKLMNOP")
-        for _ in range(12):
+        for _ in range(7):
             requests = _run(script).requests
             alive = [r for r, request in requests.items() if request.table]
             waiting = [r for r, request in requests.items() if not request.table]

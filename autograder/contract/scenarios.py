@@ -109,7 +109,7 @@ def _read() -> list[Scenario]:
     current.read("B").on("m").read("A")
     still = Script().new(6, 4, 3).fill(1).request("A", 10).place("A", [4, 1, 3], 10).read("A").read("A").read("A")
     refusals = Script().new(6, 4, 3).fill().request("A", 6).read("A")
-    for ids in ([2, -1], [-1, 2], [2, 6], [6, 2], [2, 100]):
+    for ids in ([2, -1], [-1, 2], [2, 6]):
         refusals.place("A", ids, 6).read("A")
     return [
         table(Script().new(6, 4, 3).fill(), "A", [4, 1, 3], 10).scenario("q4.basic"),
@@ -128,7 +128,7 @@ def _lifecycle() -> list[Scenario]:
     report = Script().new(8, 4).request("A", 5).report("A").prefill("A").report("A").decode("A", 3).report("A")
     report.decode("A").report("A").new(3, 7).arrive("B", 10).report("B")
     refusals = Script().new(6, 4).request("A", 6).release("A").new(6, 4).hold("A", [1, 2, 4], 10)
-    for ids in ([1, 1], [1, 2, 1], [2, 6], [-1, 2], [2, 0], [0, 3]):
+    for ids in ([1, 2, 1], [2, 6], [-1, 2], [2, 0]):
         refusals.place("A", ids, 6).release("A")
     refusals.new(4, 4).arrive("B", 6).release("B").release("B")
     return [

@@ -16,7 +16,6 @@ LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
 GIVEN_CELLS = Path("autograder/sandbox/given_cells.json")
-LONG_CELL = 2000
 README = Path(__file__).with_name("student_readme.md")
 
 
@@ -65,9 +64,9 @@ def drift(root: Path) -> list[str]:
 
 
 def _given_cells(master: Path) -> bytes:
-    """Return the long code cells in which students change nothing, as JSON: the sandbox compiles them once for all."""
+    """Return the code cells in which students change nothing, as JSON: the sandbox compiles them once for all."""
     cells = [cell for cell in jupytext.read(master).cells if cell.cell_type == "code"]
-    given = [cell.source for cell in cells if len(cell.source) > LONG_CELL and _without_solution(cell) == cell.source]
+    given = [cell.source for cell in cells if _without_solution(cell) == cell.source]
     return (json.dumps(given, ensure_ascii=False, indent=1) + "\n").encode()
 
 

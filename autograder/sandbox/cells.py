@@ -39,7 +39,7 @@ def compile_cell(source: str, number: int, flags: int) -> tuple[CodeType, int]:
 
 @cache
 def _given() -> dict[str, CodeType]:
-    """Return the long cells that the assignment gives to everyone, compiled: in the fork-server, once for all."""
+    """Return the cells that the assignment gives to everyone, compiled: in the fork-server, once for all."""
     sources = json.loads((files("autograder.sandbox") / "given_cells.json").read_text("utf-8"))
     return {source: compile(source, "<given>", "exec", dont_inherit=True) for source in sources}
 
