@@ -149,12 +149,11 @@ def _part(device: str) -> tuple[Mapping[str, Scenario], Callable[[Scenario, list
 
 
 def _open(question: str, scenario: Scenario, trace: list[Any]) -> Finding | None:
-    """Say that the TODO of ``question`` is open when its own operation ended as the starter's does."""
+    """Say that the TODO of ``question`` is open: its own operation ended as the starter's does, or a name is missing."""
     for operation, observation in zip(scenario.operations, trace, strict=False):
-        if operation.name == OWN_OPERATION[question] and isinstance(observation, dict):
-            found = open_todo(observation, BLANKS[question])
-            if found:
-                return Finding(found.code, {**found.details, "todo": TODO_OF[question]})
+        found = open_todo(observation, BLANKS[question]) if isinstance(observation, dict) else None
+        if found and (operation.name == OWN_OPERATION[question] or found.code == "open.missing"):
+            return Finding(found.code, {**found.details, "todo": TODO_OF[question]})
     return None
 
 
