@@ -11,7 +11,7 @@ EXIT_MACHINE, EXIT_DEVICE = 88, 89
 class Limits:
     """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies."""
 
-    load_cpu_s: float = 2.5
+    load_cpu_s: float = 1.5
     case_cpu_s: float = 0.4
     total_cpu_s: int = 60
     idle_s: float = 0.4
