@@ -16,7 +16,7 @@ class Limits:
     total_cpu_s: int = 60
     idle_s: float = 0.4
     wall_s: float = 10.0
-    memory_bytes: int = 384 * MIB
+    memory_bytes: int = 256 * MIB
     reply_bytes: int = 4 * MIB
     open_files: int = 64
     threads: int = 64
