@@ -149,7 +149,7 @@ def _part(device: str) -> tuple[Mapping[str, Scenario], Callable[[Scenario, list
 
 
 def _open(question: str, scenario: Scenario, trace: list[Any]) -> Finding | None:
-    """Say that the TODO of ``question`` is open: its own operation ended as the starter's does, or a name is missing."""
+    """Say that the TODO of ``question`` is open: its own call ended as the starter's does, or a name is missing."""
     for operation, observation in zip(scenario.operations, trace, strict=False):
         found = open_todo(observation, BLANKS[question]) if isinstance(observation, dict) else None
         if found and (operation.name == OWN_OPERATION[question] or found.code == "open.missing"):
