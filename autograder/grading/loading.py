@@ -8,7 +8,7 @@ from autograder.contract.operations import Operation
 from autograder.sandbox.client import Child, Died, Server
 
 MAX_SKIPPED_CELLS = 3
-MAX_CPU_SECONDS = 3.0
+MAX_CPU_SECONDS = 20.0
 
 
 class LoadedSubmission:
