@@ -26,7 +26,7 @@ class Readable:
 def roots() -> tuple[str, ...]:
     """Return the existing places student code may need, as they are spelt, symbolic links included."""
     prefixes = {os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)}
-    packages = [path for path in sys.path if os.path.isdir(path) and not _is_or_holds_package(path)]
+    packages = [path for path in sys.path if os.path.isdir(path) and not _is_a_checkout(path)]
     site = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     wanted = dict.fromkeys([*_SYSTEM, *sorted(prefixes), *packages, *site])
     return tuple(path for path in wanted if os.path.exists(path))
@@ -58,6 +58,11 @@ def _without_package(root: str) -> Iterator[tuple[str, bool]]:
         path = os.path.join(root, entry)
         if not os.path.islink(path):
             yield from _without_package(path)
+
+
+def _is_a_checkout(path: str) -> bool:
+    """Tell whether a folder holds our package or another copy of it, and with it solutions and tests, perhaps."""
+    return _is_or_holds_package(path) or os.path.exists(os.path.join(path, "autograder", "sandbox"))
 
 
 def _is_or_holds_package(path: str) -> bool:
