@@ -34,7 +34,7 @@ _ENVIRONMENT = {
     "CUDA_CACHE_DISABLE": "1",
 }
 _KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from autograder.sandbox.{} import main; main()"
+_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from autograder.sandbox.{} import main; main()"
 
 
 class ServerDied(Exception):

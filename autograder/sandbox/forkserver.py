@@ -79,7 +79,7 @@ def _prepare(confinement: Confinement, settings: dict[str, Any]) -> dict[str, An
 
     targets = targets_of(settings, os.getpid(), os.getppid() or 1)
     confinement.prepare()
-    del sys.path[-1]  # appended to start this program; where the package is installed its folder stands there once more
+    del sys.path[0]  # put there to start this program; where the package is installed its folder stands there once more
     linecache.clearcache()  # importing torch may have looked at our source lines
     gc.collect()
     gc.freeze()
