@@ -37,7 +37,7 @@ def main() -> None:
         work = work_on(settings["device"])
         confinement = Confinement(Limits.from_json(settings["limits"]), gpu=True)
         confinement.prepare()
-        del sys.path[-1]
+        del sys.path[0]
         confinement.enter()
         hello = _hello(confinement, settings)
     except Exception as error:  # whatever it is, the grader can only be told
