@@ -12,7 +12,6 @@ GPU_QUESTIONS = ("g1", "g2", "g3", "g4")
 GPU_POINTS = 20
 
 Status = Literal["passed", "failed", "not attempted", "could not run"]
-STATUSES: tuple[Status, ...] = ("passed", "failed", "could not run", "not attempted")
 WORST_FIRST: tuple[Status, ...] = ("failed", "could not run", "not attempted", "passed")
 
 
