@@ -103,7 +103,7 @@ class TableChange:
         if len(set(chosen)) != len(chosen) or not set(chosen) <= set(self.free_before):
             return Finding("blocks.twice")
         if operation in ("prefill", "decode"):
-            self.request.table = table
+            self.request.table = list(table)
             self.pool.free = [b for b in self.free_before if b not in set(chosen)]
         return self._check_length(operation, seen.get("seq_len"))
 

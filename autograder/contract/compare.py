@@ -1,7 +1,7 @@
 """Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.contract import allocation, reading
@@ -20,12 +20,27 @@ from autograder.contract.observe import (
     unroll,
 )
 from autograder.contract.operations import Operation
+from autograder.contract.scenario import Scenario
 
 OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
 """Whose TODO an operation exercises; the rest is given code, which belongs to q5."""
 
 NOT_JUDGED = {"q2": ("release",), "q3": ("prefill", "release")}
 """Calls that a question uses without judging them."""
+
+
+def judged_start(scenario: Scenario) -> Scenario | None:
+    """Return a scenario up to the first call that is another TODO's or unjudged; None where it has no such call.
+
+    A call that never comes back leaves no trace to judge, and must cost nothing in the other questions that use it.
+    """
+    if scenario.question not in NOT_JUDGED:
+        return None
+    foreign = {name for name, owner in OWNER.items() if owner != scenario.question} | {*NOT_JUDGED[scenario.question]}
+    for step, operation in enumerate(scenario.operations):
+        if operation.name in foreign:
+            return replace(scenario, operations=scenario.operations[:step])
+    return None
 
 
 @dataclass(frozen=True)

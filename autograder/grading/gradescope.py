@@ -1,6 +1,7 @@
 """What Gradescope and the student see: Otter's own dictionary of results, under a text that is shown at once."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from autograder.config import Config
@@ -28,10 +29,15 @@ class NotGradable:
 
 def gradescope(results: "GradingResults", text: str) -> dict[str, Any]:
     """Return results.json for Gradescope: points and messages once grades are published, ``text`` at once."""
+    results.set_output(text)
+    return dict(results.to_gradescope_dict(_otter_config()))
+
+
+@cache
+def _otter_config() -> Any:
     from otter.run.run_autograder.autograder_config import AutograderConfig
 
-    results.set_output(text)
-    return dict(results.to_gradescope_dict(AutograderConfig(OTTER_SETTINGS)))
+    return AutograderConfig(OTTER_SETTINGS)
 
 
 def rejection(finding: Finding, words: Words) -> str:

@@ -1,26 +1,27 @@
 """A submission behind its sandbox: the object that hidden tests call ``submission``."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import cache
 
-from autograder.contract.compare import Deviation, first_deviation
+from autograder.contract.compare import Deviation, first_deviation, judged_start
 from autograder.contract.finding import Finding
 from autograder.contract.observe import open_todo
 from autograder.contract.scenario import BLANKS, TODO_OF, Scenario, set_up_by_calls
 from autograder.contract.scenarios import scenarios
 from autograder.grading.loading import LoadedSubmission
 from autograder.grading.verdict import PASSED, CaseNotPassed, Verdict
-from autograder.sandbox.client import Died, Server
+from autograder.sandbox.client import Died, Reply, Request, Server, Trace, request_for
 
 OWN_OPERATION = {"q1": "ledger", "q2": "prefill", "q3": "decode", "q4": "read"}
 RECORD_ERRORS = ("KeyError", "AttributeError")
 UNREACHABLE = ("not attempted", "could not run")  # of a basic case: the rest of its question is not run
-TIMEOUTS = ("run.cpu", "run.idle", "run.wall")
-FULL_TIMEOUTS, HURRY = 2, 0.25
-"""After so many timeouts in a question its other cases get one attempt each and this part of the usual time."""
+COSTLY = ("run.cpu", "run.idle", "run.wall", "run.memory")
+FULL_PATIENCE, HURRY = 2, 0.25
+"""After so many costly ends the other cases get one attempt each and this part of the usual time."""
 CPU_QUESTION = {"g1": "q1", "g2": "q2", "g3": "q3", "g4": "q4"}
-DEVICE_QUESTIONS = tuple(CPU_QUESTION)  # asked case by case: each has the whole time, and the device's state is its own
+
+
+Outcome = Verdict | Deviation
 
 
 class SubmissionHandle:
@@ -32,9 +33,10 @@ class SubmissionHandle:
         self.verdicts: dict[str, Verdict] = {}
         self._say = say
         self._closed: dict[str, Verdict] = {}
-        self._timeouts: Counter[str] = Counter()
-        self._traces: dict[str, list[Any]] = {}
-        self._fetched = set[str]() if server.device == "cpu" else set(DEVICE_QUESTIONS)
+        self._costly_ends = 0
+        self._outcomes: dict[str, Outcome] = {}
+        # on a device every case is asked for by itself: it has the whole time, and the device's state is its own
+        self._unasked = list(dict.fromkeys(s.question for s in self.cases.values())) if server.device == "cpu" else []
 
     @property
     def notes(self) -> tuple[Finding, ...]:
@@ -68,8 +70,8 @@ class SubmissionHandle:
             self._basic(question)
         if question in self._closed:
             return self._closed[question]
-        if question == "q5" or scenario.id != self._basic_case(question):
-            self._fetch(question)
+        if question in self._unasked:
+            self._ask(question)
         verdict = self._judge(scenario)
         if question != "q5" and scenario.id == self._basic_case(question) and verdict.status in UNREACHABLE:
             self._closed[question] = verdict
@@ -82,63 +84,91 @@ class SubmissionHandle:
         """Return the case that is judged first and tells whether the question was attempted at all."""
         return next(s.id for s in self.cases.values() if s.question == question)
 
-    def _fetch(self, question: str) -> None:
-        """Ask for all other cases of a question at once, which saves ways to and fro; failing that, each goes alone."""
-        if question in self._fetched:
-            return
-        self._fetched.add(question)
-        wanted = [s for s in self.cases.values() if s.question == question and s.id not in self.verdicts]
+    def _ask(self, question: str) -> None:
+        """Ask for the cases of this question and of all others at once; where a child dies, its question's go alone."""
+        self._unasked.sort(key=lambda other: other != question)
+        requests = [_request(q) for q in self._unasked]
+        replies = self.submission.answers(requests, patience=self._patience)
         try:
-            traces = self.submission.run_all([scenario.operations for scenario in wanted])
+            for request, reply in zip(requests, replies, strict=True):
+                self._take(self._unasked.pop(0), request, reply)
         except Died as died:
-            self._timeouts[question] += died.code in TIMEOUTS
-            return
-        self._traces.update(zip((scenario.id for scenario in wanted), traces, strict=True))
+            self._costly_ends += died.code in COSTLY
+            del self._unasked[:1]
+
+    def _take(self, question: str, request: Request, reply: Reply) -> None:
+        """Judge a reply, all of whose cases pass where the same bytes passed before."""
+        cases = [s for s in self.cases.values() if s.question == question]
+        traces = reply.traces
+        outcomes = [PASSED] * len(cases) if traces is None else map(self._outcome, cases, traces)
+        found = dict(zip((s.id for s in cases), outcomes, strict=True))
+        self._outcomes.update(found)
+        if all(outcome is PASSED for outcome in found.values()):
+            request.found_right(reply)
 
     def _judge(self, scenario: Scenario) -> Verdict:
-        in_a_hurry = self._in_a_hurry(scenario.question)
-        verdict = self._attempt(scenario, alone=in_a_hurry)
-        if verdict.status in ("failed", "could not run") and not in_a_hurry:
+        verdict = self._fetched(scenario)
+        if verdict is None and not self._in_a_hurry:
+            verdict = self._attempt(scenario, alone=False)
+        if verdict is None or verdict.status in ("failed", "could not run"):
             verdict = self._attempt(scenario, alone=True)
+        start = judged_start(scenario) if verdict.status == "could not run" else None
+        if start and self._attempt(start, alone=True) is PASSED:
+            return PASSED  # the fault costs points where it belongs
         if scenario.question == "q3" and _misses_its_own_records(verdict) and self._all_passed("q2"):
             verdict = self._attempt(set_up_by_calls(scenario), alone=True)
         return verdict
 
-    def _in_a_hurry(self, question: str) -> bool:
-        return self._timeouts[question] >= FULL_TIMEOUTS
+    @property
+    def _in_a_hurry(self) -> bool:
+        return self._costly_ends >= FULL_PATIENCE
+
+    @property
+    def _patience(self) -> float:
+        return HURRY if self._in_a_hurry else 1.0
 
     def _all_passed(self, question: str) -> bool:
         cases = [case for case, s in self.cases.items() if s.question == question]
         return all(self.verdict(case).status == "passed" for case in cases)
 
+    def _fetched(self, scenario: Scenario) -> Verdict | None:
+        outcome = self._outcomes.pop(scenario.id, None)
+        return None if outcome is None else self._verdict_on(scenario, outcome)
+
     def _attempt(self, scenario: Scenario, alone: bool) -> Verdict:
-        patience = HURRY if self._in_a_hurry(scenario.question) else 1.0
         try:
-            fetched = None if alone else self._traces.pop(scenario.id, None)
-            trace = fetched or self.submission.run(scenario.operations, alone, patience)
+            trace = self.submission.run(scenario.operations, alone, self._patience)
         except Died as died:
-            self._timeouts[scenario.question] += died.code in TIMEOUTS
-            return Verdict("could not run", Finding(died.code, died.details))
+            self._costly_ends += died.code in COSTLY
+            return self._unless_explained(scenario, Verdict("could not run", Finding(died.code, died.details)))
+        return self._verdict_on(scenario, self._outcome(scenario, trace))
+
+    def _outcome(self, scenario: Scenario, trace: Trace) -> Outcome:
+        """Return what a trace shows by itself, whatever became of other cases."""
         if scenario.question != "q5" and scenario.id == self._basic_case(scenario.question):
             found = _open(CPU_QUESTION.get(scenario.question, scenario.question), scenario, trace)
             if found:
                 return Verdict("not attempted", found)
-        deviation = self._compare(scenario, trace)
-        if deviation is None:
-            return PASSED
-        guilty = [q for q in TODO_OF if scenario.question == "q5" and self._explains(q, deviation)]
-        if guilty:
-            return _waiting(guilty)
-        return Verdict("failed", deviation.finding, deviation.step)
+        return self._compare(scenario, trace) or PASSED
 
-    def _explains(self, question: str, deviation: Deviation) -> bool:
-        """Tell whether a fault met in q5 has cost points in ``question`` already."""
+    def _verdict_on(self, scenario: Scenario, outcome: Outcome) -> Verdict:
+        if isinstance(outcome, Verdict):
+            return outcome
+        return self._unless_explained(scenario, Verdict("failed", outcome.finding, outcome.step), outcome.owner)
+
+    def _unless_explained(self, scenario: Scenario, verdict: Verdict, owner: str = "") -> Verdict:
+        """Return the verdict, or that q5 waits where its fault has cost points in a TODO's own question already."""
+        if scenario.question != "q5":
+            return verdict
+        guilty = [q for q in TODO_OF if any(q == owner or _alike(lost, verdict) for lost in self._lost(q))]
+        return _waiting(guilty) if guilty else verdict
+
+    def _lost(self, question: str) -> list[Verdict]:
         verdicts = [self.verdict(s.id) for s in self.cases.values() if s.question == question]
-        lost = [verdict for verdict in verdicts if verdict.status != "passed"]
-        return bool(lost) and (deviation.owner == question or any(v.finding == deviation.finding for v in lost))
+        return [verdict for verdict in verdicts if verdict.status != "passed"]
 
 
-def _part(device: str) -> tuple[Mapping[str, Scenario], Callable[[Scenario, list[Any]], Deviation | None]]:
+def _part(device: str) -> tuple[Mapping[str, Scenario], Callable[[Scenario, Trace], Deviation | None]]:
     """Return the cases of the CPU part or of the GPU part, and how their traces are judged."""
     if device == "cpu":
         return scenarios(), lambda s, trace: first_deviation(s.question, s.operations, trace, s.focus)
@@ -148,13 +178,26 @@ def _part(device: str) -> tuple[Mapping[str, Scenario], Callable[[Scenario, list
     return device_scenarios(device), device_deviation
 
 
-def _open(question: str, scenario: Scenario, trace: list[Any]) -> Finding | None:
+@cache
+def _request(question: str) -> Request:
+    """Return the one request for all cases of a question of the CPU part."""
+    return request_for([s.operations for s in scenarios().values() if s.question == question])
+
+
+def _open(question: str, scenario: Scenario, trace: Trace) -> Finding | None:
     """Say that the TODO of ``question`` is open: its own call ended as the starter's does, or a name is missing."""
     for operation, observation in zip(scenario.operations, trace, strict=False):
         found = open_todo(observation, BLANKS[question]) if isinstance(observation, dict) else None
         if found and (operation.name == OWN_OPERATION[question] or found.code == "open.missing"):
             return Finding(found.code, {**found.details, "todo": TODO_OF[question]})
     return None
+
+
+def _alike(one: Verdict, other: Verdict) -> bool:
+    """Tell whether two cases met the same fault; an end is the same however much time there was until it."""
+    if one.status == other.status == "could not run":
+        return one.finding is not None and other.finding is not None and one.finding.code == other.finding.code
+    return one.finding == other.finding
 
 
 def _misses_its_own_records(verdict: Verdict) -> bool:

@@ -1,11 +1,11 @@
 """One submission's child: its cells loaded once, a fresh child whenever the old one cannot be trusted any more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.contract.finding import Finding
 from autograder.contract.operations import Operation
-from autograder.sandbox.client import Child, Died, Server
+from autograder.sandbox.client import Child, Died, Reply, Request, Server, request_for
 
 MAX_SKIPPED_CELLS = 3
 MAX_CPU_SECONDS = 20.0
@@ -36,19 +36,19 @@ class LoadedSubmission:
         A fresh child is the shared one from then on: on a GPU each costs seconds.
         ``patience`` is the part of the usual time they may take.
         """
-        return self.run_all([operations], alone, patience)[0]
+        [reply] = self.answers([request_for([operations])], alone, patience)
+        assert reply.traces is not None
+        return reply.traces[0]
 
-    def run_all(
-        self, cases: Sequence[Sequence[Operation]], alone: bool = False, patience: float = 1.0
-    ) -> list[list[Any]]:
-        """Return the traces of several cases, which together may take the time of one; raise ``Died``."""
+    def answers(self, requests: Sequence[Request], alone: bool = False, patience: float = 1.0) -> Iterator[Reply]:
+        """Yield the reply to each request, every one within the time of a case; raise ``Died``."""
         if self.cpu_s > MAX_CPU_SECONDS:
             raise Died("run.budget", {})
         if alone:
             self.close()
         child = self._child or self._load()
         try:
-            return child.run_all(cases, patience)
+            yield from child.answers(requests, patience)
         except Died:
             self.close()
             raise

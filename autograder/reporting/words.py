@@ -52,10 +52,9 @@ class Words:
         return self.text(key, **finding.details)
 
     def _fill(self, template: str, details: Mapping[str, object]) -> str:
-        parts = Formatter().parse(template)
         return "".join(
             literal + (self._blank(details.get(name, "?"), family) if name else "")
-            for literal, name, family, _ in parts
+            for literal, name, family in _parts(template)
         )
 
     def _blank(self, value: object, family: str | None) -> str:
@@ -67,6 +66,11 @@ class Words:
     def _word(self, family: str, word: str) -> str:
         known = self.catalogue.get(f"{family}.{word}")
         return self.text(f"{family}.any", value=word) if known is None else known
+
+
+@cache
+def _parts(template: str) -> tuple[tuple[str, str | None, str | None], ...]:
+    return tuple((literal, name, family) for literal, name, family, _ in Formatter().parse(template))
 
 
 def _one_line(value: object) -> str:

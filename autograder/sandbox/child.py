@@ -3,14 +3,16 @@
 import os
 import select
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autograder.contract.operations import Operation
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
-from autograder.sandbox.protocol import Decoder, Flood, Frame, ProtocolError, pack
-from autograder.sandbox.trace import Trace, errors_of, traces_of
+from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
+from autograder.sandbox.request import Reply, Request, request_for
+from autograder.sandbox.trace import Trace, errors_of
 from autograder.sandbox.watch import Watch, cpu_clock, host_pid
 
 Answer = TypeVar("Answer")
@@ -65,25 +67,25 @@ class Child:
         request = pack({"cells": list(cells), "skip": sorted(skip)})
         self._cell = 0
         try:
-            limit = self._limits.load_cpu_s
-            return self._converse(request, limit, 1.0, lambda frame: errors_of(frame.data.get("loaded")))
+            [errors] = self._converse(request, [self._loaded], self._limits.load_cpu_s, 1.0)
         finally:
             self._cell = None
+        assert errors is not None
+        return errors
 
     def run(self, operations: Sequence[Operation], patience: float = 1.0) -> Trace:
         """Carry out one case on fresh objects and return what was observed; raise Died.
 
         ``patience`` is the part of the usual time that it may take.
         """
-        return self.run_all([operations], patience)[0]
+        [reply] = self.answers([request_for([operations])], patience)
+        assert reply.traces is not None
+        return reply.traces[0]
 
-    def run_all(self, cases: Sequence[Sequence[Operation]], patience: float = 1.0) -> list[Trace]:
-        """Carry out several cases, each on fresh objects, within the time of one; return their traces or raise Died."""
-        asked = [[operation.to_wire() for operation in case] for case in cases]
-        payloads = [operation.payload for case in cases for operation in case if operation.payload]
-        lengths = [len(case) for case in asked]
-        request = pack({"cases": asked}, payloads)
-        return self._converse(request, self._limits.case_cpu_s, patience, lambda frame: traces_of(frame, lengths))
+    def answers(self, requests: Sequence[Request], patience: float = 1.0) -> Iterator[Reply]:
+        """Send the requests at once and yield the reply to each, which has the whole time of a case; raise Died."""
+        wire = b"".join(request.wire for request in requests)
+        return self._converse(wire, [request.reply for request in requests], self._limits.case_cpu_s, patience)
 
     @property
     def cpu_s(self) -> float:
@@ -105,24 +107,30 @@ class Child:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def _converse(self, request: bytes, cpu_s: float, patience: float, answer: Callable[[Frame], Answer]) -> Answer:
-        """Send a request and return what ``answer`` makes of the frame that ends the reply."""
+    def _converse(
+        self, request: bytes, readings: Sequence[Callable[[Message], Answer | None]], cpu_s: float, patience: float
+    ) -> Iterator[Answer]:
+        """Send a request and yield what each reading in turn makes of a message; None means that it was not for it."""
         if self._exit:
             raise RuntimeError("this child has ended")
         limits = self._limits
-        watch = Watch(self._pid, *(patience * seconds for seconds in (cpu_s, limits.idle_s, limits.wall_s)))
-        rest = memoryview(request)
+        seconds = tuple(patience * limit for limit in (cpu_s, limits.idle_s, limits.wall_s))
+        self._watch, rest, awaited = Watch(self._pid, *seconds), memoryview(request), deque(readings)
         self._poll.modify(self._replies, select.POLLIN)
         try:
             self._decoder.restart()
-            while True:
+            while awaited:
                 rest = self._write(rest)
-                replies = [frame for frame in self._read(blocked=bool(rest)) if not self._is_progress(frame, watch)]
-                if len(replies) > 1:
-                    raise ProtocolError("more than one reply")
-                if replies:
-                    return answer(replies[0])
-                if (verdict := watch.verdict()) and not self._poll.poll(0):
+                for message in self._read(blocked=bool(rest)):
+                    if not awaited:
+                        raise ProtocolError("more than one reply")
+                    if (answer := awaited[0](message)) is None:
+                        continue
+                    awaited.popleft()
+                    self._decoder.grant()
+                    yield answer
+                    self._watch = Watch(self._pid, *seconds)
+                if awaited and (verdict := self._watch.verdict()) and not self._poll.poll(0):
                     raise self._died(*verdict)
         except EOFError:
             raise self._died(*self._ending()) from None
@@ -131,17 +139,18 @@ class Child:
         except ProtocolError:
             raise self._died("run.forged", {}) from None
 
-    def _is_progress(self, frame: Frame, watch: Watch) -> bool:
-        """Take note of the cell that begins, while cells are loaded."""
-        if self._cell is None or frame.data.keys() != {"cell"}:
-            return False
+    def _loaded(self, message: Message) -> list[dict[str, Any]] | None:
+        """Return the errors noted while cells were loaded, or take note of the cell that begins."""
+        frame = message.read()
+        if frame.data.keys() != {"cell"}:
+            return errors_of(frame.data.get("loaded"))
         number = frame.data["cell"]
-        if type(number) is not int:
+        if type(number) is not int or self._cell is None:
             raise ProtocolError("not a cell's number")
         if number > self._cell:
-            watch.wake()
+            self._watch.wake()
         self._cell = number
-        return True
+        return None
 
     def _write(self, rest: memoryview) -> memoryview:
         if not rest:
@@ -153,8 +162,8 @@ class Child:
         except BrokenPipeError:
             raise EOFError from None
 
-    def _read(self, blocked: bool) -> Iterator[Frame]:
-        """Yield the frames that have become complete, after a short wait at most."""
+    def _read(self, blocked: bool) -> Iterator[Message]:
+        """Yield the messages that have become complete, after a short wait at most."""
         if not self._poll.poll(1 if blocked else _TICK_MS):
             return
         chunk = os.read(self._replies, _CHUNK)

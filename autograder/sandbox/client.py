@@ -16,9 +16,22 @@ from typing import Any, Protocol
 from autograder.sandbox.child import Child, Died, Exit
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.readable import PACKAGE
+from autograder.sandbox.request import Reply, Request, request_for
 from autograder.sandbox.trace import Trace
 
-__all__ = ["Child", "Died", "ForkServer", "Limits", "Server", "ServerDied", "Trace", "server_on"]
+__all__ = [
+    "Child",
+    "Died",
+    "ForkServer",
+    "Limits",
+    "Reply",
+    "Request",
+    "Server",
+    "ServerDied",
+    "Trace",
+    "request_for",
+    "server_on",
+]
 
 DEFAULT_LIMITS = Limits()
 _MESSAGE_BYTES = 1 << 16
@@ -32,6 +45,7 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # the same submission gives the same results
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # a forked child could not use CUDA after this process touched it
     "CUDA_CACHE_DISABLE": "1",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # huge pages where possible: less to copy per fork
 }
 _KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from autograder.sandbox.{} import main; main()"

@@ -32,6 +32,19 @@ class Frame:
     blobs: tuple[bytes, ...] = ()
 
 
+@dataclass(frozen=True)
+class Message:
+    """The bytes of one frame, complete but not yet read."""
+
+    text: bytes
+    rest: bytes
+
+    def read(self) -> Frame:
+        """Return the frame; raise ProtocolError where it is none."""
+        data = _parse(self.text)
+        return Frame(data, _split(self.rest, data.pop("blobs", [])))
+
+
 def _refuse(text: str) -> NoReturn:
     raise ValueError(f"number {text[:20]} has no place on the wire")
 
@@ -50,7 +63,7 @@ def pack(data: dict[str, Any], blobs: Sequence[bytes] = ()) -> bytes:
 
 
 class Decoder:
-    """Turns any bytes into frames or raises :class:`ProtocolError`, holding at most ``limit`` bytes."""
+    """Cuts any bytes into messages or raises :class:`ProtocolError`, holding at most ``limit`` bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -58,21 +71,25 @@ class Decoder:
         self._buffer = bytearray()
 
     def restart(self) -> None:
-        """Grant the next reply the full limit; bytes left over from the last one are an error."""
+        """Grant the next message the full limit; bytes left over from the last one are an error."""
         if self._buffer:
             raise ProtocolError("bytes after the reply")
-        self._seen = 0
+        self.grant()
 
-    def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """Yield the frames that ``chunk`` completes, those before a fault too."""
+    def grant(self) -> None:
+        """Grant the next message the full limit; its first bytes may be here already."""
+        self._seen = len(self._buffer)
+
+    def feed(self, chunk: bytes) -> Iterator[Message]:
+        """Yield the messages that ``chunk`` completes, those before a fault too."""
         self._seen += len(chunk)
         if self._seen > self._limit:
             raise Flood(f"more than {self._limit} bytes")
         self._buffer += chunk
-        while (frame := self._next()) is not None:
-            yield frame
+        while (message := self._next()) is not None:
+            yield message
 
-    def _next(self) -> Frame | None:
+    def _next(self) -> Message | None:
         buffer = self._buffer
         if buffer[: len(MAGIC)] != MAGIC[: len(buffer)]:
             raise ProtocolError("no frame begins here")
@@ -87,8 +104,7 @@ class Decoder:
         text = bytes(buffer[HEADER.size : HEADER.size + text_size])
         rest = bytes(buffer[HEADER.size + text_size : end])
         del buffer[:end]
-        data = _parse(text)
-        return Frame(data, _split(rest, data.pop("blobs", [])))
+        return Message(text, rest)
 
 
 def _parse(text: bytes) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def rehearse() -> None:
     for _ in range(ROUNDS):
         exec(compile_cell(CELL, 0, 0)[0], {})
         decoder = Decoder(1 << 20)
-        for request in decoder.feed(pack({"cases": [SCRIPT]}, [PAYLOAD])):
+        for message in decoder.feed(pack({"cases": [SCRIPT]}, [PAYLOAD])):
+            request = message.read()
             stage = Stage(names, request.blobs)
             traces = [[stage.observe(step) for step in case] for case in request.data["cases"]]
             pack({"traces": traces}, stage.encoder.blobs)

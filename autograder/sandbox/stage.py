@@ -11,7 +11,7 @@ from autograder.contract.operations import DTYPE_BYTES
 from autograder.sandbox import byhand
 from autograder.sandbox.encode import Encoder
 from autograder.sandbox.failure import describe, missing
-from autograder.sandbox.view import View
+from autograder.sandbox.view import View, plain, tensor
 
 # Taken before student code runs.
 _type, _str, _iter, _next = type, str, iter, next
@@ -26,13 +26,12 @@ _METHODS = {
     "report": "allocation_report",
     "read": "get_physical_cache",
 }
-_MANAGER_FIELDS = (
-    ("num_blocks", "num_blocks"),
-    ("block_size", "block_size"),
-    ("free", "free_blocks"),
-    ("pool", "physical_kv_cache"),
+_MANAGER = (
+    plain(("num_blocks", "num_blocks"), ("block_size", "block_size")),
+    plain(("free", "free_blocks")),
+    tensor("pool", "physical_kv_cache"),
 )
-_REQUEST_FIELDS = (("seq_len", "seq_len"), ("table", "block_table"))
+_REQUEST = (plain(("seq_len", "seq_len"), ("table", "block_table")),)
 _ABSENT = object()
 
 
@@ -71,10 +70,12 @@ class Stage:
         return observation
 
     def _changes(self) -> dict[str, dict[str, Any]] | None:
-        """Return the managers and requests that differ from the last look, None for those that are gone."""
+        """Return what differs from the last look, by manager and request, None for those that are gone."""
         encode = self._encode
-        managers = {m: view.encoded for m, view in self._manager_views.items() if view.look(encode)}
-        requests: dict[str, Any] = {r: view.encoded for r, view in self._request_views.items() if view.look(encode)}
+        managers = {m: fields for m, view in self._manager_views.items() if (fields := view.look(encode))}
+        requests: dict[str, Any] = {
+            r: fields for r, view in self._request_views.items() if (fields := view.look(encode))
+        }
         if self._gone:
             requests.update(dict.fromkeys(label for label in self._gone if label not in self._request_views))
             self._gone = ()
@@ -115,13 +116,13 @@ class Stage:
                 _set_default_dtype(default)
         byhand.convert(manager, wanted, device)
         self._managers[m], self._dtypes[m] = manager, wanted
-        self._manager_views[m] = View(manager, _MANAGER_FIELDS)
+        self._manager_views[m] = View(manager, _MANAGER)
 
     def _new_request(self, r: str, request_id: int, prompt_len: int) -> None:
         self._requests.pop(r, None)
         self._request_views.pop(r, None)
         request = self._requests[r] = self._name("Request")(request_id, prompt_len)
-        self._request_views[r] = View(request, _REQUEST_FIELDS)
+        self._request_views[r] = View(request, _REQUEST)
 
     def _fill(self, m: str) -> None:
         payload = _next(self._payloads)

@@ -71,9 +71,12 @@ def _changed(state: dict[str, Any], changes: Any, blobs: Sequence[bytes]) -> dic
             if parts is None:
                 now.pop(label, None)
                 continue
-            if type(parts) is not dict or parts.keys() != names:
+            if type(parts) is not dict:
                 raise ProtocolError("not a state")
-            now[label] = {name: _value(part, blobs, 0) for name, part in parts.items()}
+            fields = {name: _value(part, blobs, 0) for name, part in parts.items()}
+            now[label] = {**now.get(label, {}), **fields}
+            if now[label].keys() != names:
+                raise ProtocolError("not a state")
     return after
 
 

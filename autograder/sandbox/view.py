@@ -1,10 +1,12 @@
-"""Looking at one object of a submission again and again, and encoding it only when something in it has changed.
+"""Looking at one object of a submission again and again, and encoding only what has changed in it.
 
-After every operation every object is looked at, and most of the time most of them are as they were. So what the usual
-kinds of values hold (ints, lists of ints, tensors on the CPU) is compared as it is, a fraction of the work of encoding.
+After every operation every object is looked at, and most of the time most of them are as they were. So the usual kinds
+of values (ints, lists of ints, tensors on the CPU) are compared as they are, a fraction of the work of encoding.
 """
 
+import marshal
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -12,49 +14,69 @@ import torch
 from autograder.sandbox.encode import raw_bytes
 
 # Taken before student code runs.
-_type, _int, _list, _set, _map, _tuple = type, int, list, set, map, tuple
-_getattr, _Tensor = getattr, torch.Tensor
-_NOTHING, _INTS = frozenset[type](), frozenset((int,))
-_UNKNOWN = object()
+_type, _len, _getattr, _enumerate, _Tensor, _dumps = type, len, getattr, enumerate, torch.Tensor, marshal.dumps
+_NO_REFERENCES = 2  # the newest version of marshal's format in which equal values have equal bytes
+_NOTHING = object()
+
+Fields = tuple[tuple[str, str], ...]
+"""Pairs of a name on the wire and an attribute."""
+Hold = Callable[[Any], Any]
+Part = tuple[Fields, Hold]
+"""Fields that are compared together, and what says how they are now: None where only encoding them can tell."""
 
 
 class View:
-    """One object, and how it was when it was last looked at; ``fields`` are (name on the wire, attribute)."""
+    """One object, and how it was when it was last looked at."""
 
-    __slots__ = ("_held", "_owner", "encoded", "fields")
+    __slots__ = ("_encoded", "_held", "_owner", "_parts")
 
-    def __init__(self, owner: Any, fields: tuple[tuple[str, str], ...]) -> None:
-        self._owner, self.fields = owner, fields
-        self._held: dict[str, Any] = {}
-        self.encoded: dict[str, Any] = {}
+    def __init__(self, owner: Any, parts: tuple[Part, ...]) -> None:
+        self._owner, self._parts = owner, parts
+        self._held: list[Any] = [None] * _len(parts)
+        self._encoded: dict[str, Any] = {}
 
-    def look(self, encode: Callable[[Any], Any]) -> bool:
-        """Bring ``encoded`` up to date; return whether anything in it changed."""
-        changed = False
-        for name, attribute in self.fields:
-            try:
-                value = _getattr(self._owner, attribute)
-                held = _hold(value)
-                if held is not _UNKNOWN and self._held.get(name, _UNKNOWN) == held:
-                    continue
-                encoded = encode(value)
-            except BaseException:
-                held, encoded = _UNKNOWN, {"other": "missing"}
-            self._held[name] = held
-            if name not in self.encoded or self.encoded[name] != encoded:
-                self.encoded = {**self.encoded, name: encoded}
-                changed = True
+    def look(self, encode: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return the fields that are not as they were at the last look, encoded."""
+        changed: dict[str, Any] = {}
+        for i, (fields, hold) in _enumerate(self._parts):
+            held = hold(self._owner)
+            if held is None or held != self._held[i]:
+                self._held[i] = held
+                self._note_changes(fields, encode, changed)
         return changed
 
+    def _note_changes(self, fields: Fields, encode: Callable[[Any], Any], changed: dict[str, Any]) -> None:
+        for name, attribute in fields:
+            try:
+                encoded = encode(_getattr(self._owner, attribute))
+            except BaseException:
+                encoded = {"other": "missing"}
+            if self._encoded.get(name, _NOTHING) != encoded:
+                self._encoded[name] = changed[name] = encoded
 
-def _hold(value: Any) -> Any:
-    """Return a value's content for comparison, of types that compare honestly, or ``_UNKNOWN`` for other kinds."""
-    kind = _type(value)
-    if kind is _int:
-        return value
-    if kind is _list:
-        return _tuple(value) if _set(_map(_type, value)) in (_NOTHING, _INTS) else _UNKNOWN
-    if kind is _Tensor and value.is_cpu:
-        content = raw_bytes(value)
-        return _UNKNOWN if content is None else (content, value.dtype, _tuple(value.shape))
-    return _UNKNOWN
+
+def plain(*fields: tuple[str, str]) -> Part:
+    """Return a part of numbers and lists of them."""
+    get = attrgetter(*(attribute for _, attribute in fields))
+
+    def hold(owner: Any) -> bytes | None:
+        try:
+            return _dumps(get(owner), _NO_REFERENCES)
+        except BaseException:  # marshal takes exact builtin types alone
+            return None
+
+    return fields, hold
+
+
+def tensor(name: str, attribute: str) -> Part:
+    """Return a part that is one tensor."""
+
+    def hold(owner: Any) -> Any:
+        try:
+            value = _getattr(owner, attribute)
+            content = raw_bytes(value) if _type(value) is _Tensor and value.is_cpu else None
+            return None if content is None else (content, value.dtype, value.shape)
+        except BaseException:
+            return None
+
+    return ((name, attribute),), hold

@@ -91,9 +91,9 @@ def _line(error: BaseException, file: str) -> int | None:
 def _frames(requests: int) -> Iterator[Frame]:
     decoder = Decoder(_REQUEST_BYTES)
     while chunk := _read(requests, _CHUNK):
-        for frame in decoder.feed(chunk):
-            decoder.restart()
-            yield frame
+        for asked in decoder.feed(chunk):
+            decoder.grant()
+            yield asked.read()
 
 
 def _send(replies: int, data: bytes) -> None:

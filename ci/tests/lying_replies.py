@@ -57,7 +57,7 @@ def run(seed: int, count: int) -> Counter[str]:
 def _receive(scenario: Scenario, reply: bytes, chance: random.Random) -> str:
     decoder = Decoder(LIMIT)
     try:
-        frames = [frame for chunk in _chunks(reply, chance) for frame in decoder.feed(chunk)]
+        frames = [message.read() for chunk in _chunks(reply, chance) for message in decoder.feed(chunk)]
     except ProtocolError:
         return "refused by the decoder"
     if len(frames) != 1:
