@@ -26,9 +26,10 @@ def grade_many(entries: Sequence[Entry], jobs: int, job: Job) -> Iterator[dict[s
             ready = wait([worker.pipe for worker in busy], max(0.0, patience))
             for worker in busy:
                 if worker.pipe in ready or worker.deadline <= time.monotonic():
-                    yield from _collect(worker, worker.pipe in ready)
-                    if queue and not worker.entry:
+                    rows = list(_collect(worker, worker.pipe in ready))
+                    if queue and not worker.entry:  # it works on while the row is written down
                         worker.take(queue.popleft())
+                    yield from rows
     finally:
         for worker in workers:
             worker.stop()
