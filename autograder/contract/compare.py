@@ -17,7 +17,6 @@ from autograder.contract.observe import (
     kind_of,
     number_of,
     raised_name,
-    unroll,
 )
 from autograder.contract.operations import Operation
 from autograder.contract.scenario import Scenario
@@ -60,12 +59,10 @@ def first_deviation(
     ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
     q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
     """
-    steps = unroll(trace, len(operations))
-    if steps is None:
-        return Deviation(0, Finding("run.forged"), question)
     judge = _Judge(question, focus)
     before: State = EMPTY_STATE
-    for step, (operation, (observation, after)) in enumerate(zip(operations, steps, strict=True)):
+    for step, (operation, observation) in enumerate(zip(operations, trace, strict=True)):
+        after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
             owner = "q2" if finding.code == "prefill.grow" else OWNER.get(operation.name, "q5")

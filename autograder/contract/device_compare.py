@@ -5,7 +5,7 @@ from typing import Any
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.finding import Finding
 from autograder.contract.model import ReferencePool, ReferenceRequest
-from autograder.contract.observe import is_int, kind_of, raised_name, unroll
+from autograder.contract.observe import is_int, kind_of, raised_name
 from autograder.contract.operations import LEDGER_KEYS, Operation
 from autograder.contract.reading import compare_read
 from autograder.contract.scenario import Scenario
@@ -21,15 +21,11 @@ CODES = {event: f"device.{event}" for event in ("copy", "sync", "elsewhere", "in
 def device_deviation(scenario: Scenario, trace: list[Any]) -> Deviation | None:
     """Return where and how a trace first breaks the contract on the device that the scenario names, or None."""
     question, operations = scenario.question.replace("g", "q"), scenario.operations
-    steps = unroll(trace, len(operations))
-    if steps is None:
-        return Deviation(0, Finding("run.forged"), question)
-    found = _first_on_device(scenario, [seen for seen, _ in steps])
+    found = _first_on_device(scenario, trace)
     if any(operation.name == "vast" for operation in operations):
-        return found or _vast(operations, [seen for seen, _ in steps])
+        return found or _vast(operations, trace)
     kept = [i for i, operation in enumerate(operations) if operation.name not in ON_DEVICE_ONLY]
-    plain_trace = [{**seen, "state": state} for seen, state in (steps[i] for i in kept)]
-    plain = first_deviation(question, [operations[i] for i in kept], plain_trace, scenario.focus)
+    plain = first_deviation(question, [operations[i] for i in kept], [trace[i] for i in kept], scenario.focus)
     if plain and (found is None or kept[plain.step] < found.step):
         return Deviation(kept[plain.step], plain.finding, plain.owner)
     return found

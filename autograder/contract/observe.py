@@ -75,25 +75,6 @@ def is_oom(observation: dict[str, Any]) -> bool:
     )
 
 
-def unroll(trace: list[Any], steps: int) -> list[tuple[dict[str, Any], State]] | None:
-    """Return one (observation, whole state afterwards) per step, or None where there is not one for each.
-
-    The shapes were checked when the trace came off the wire.
-    """
-    if len(trace) != steps:
-        return None
-    state = EMPTY_STATE
-    unrolled = []
-    for observation in trace:
-        if not isinstance(observation, dict) or ("raised" in observation) == ("returned" in observation):
-            return None
-        reported = observation.get("state")
-        if reported is not None:
-            state = reported
-        unrolled.append((observation, state))
-    return unrolled
-
-
 def open_todo(observation: dict[str, Any], blanks: frozenset[str]) -> Finding | None:
     """Say that a TODO is open when the call ended as the starter's does: unimplemented, missing, or still blank."""
     if is_raised(observation, "NotImplementedError"):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
-from autograder.contract.observe import EMPTY_STATE, State, is_int, unroll
+from autograder.contract.observe import EMPTY_STATE, State, is_int
 from autograder.contract.scenario import Scenario
 from autograder.contract.shrink import Operations, shrink
 from autograder.grading.loading import LoadedSubmission
@@ -70,17 +70,15 @@ def _deviation(
 
 def _describe(submission: LoadedSubmission, operations: Operations, deviation: Deviation) -> Mapping[str, Any] | None:
     try:
-        steps = unroll(submission.run(operations, alone=True), len(operations))
+        states = [observation["state"] for observation in submission.run(operations, alone=True)]
     except Died:
         return None
-    if not steps:
-        return None
-    before = steps[-2][1] if len(steps) > 1 else EMPTY_STATE
+    before = states[-2] if len(states) > 1 else EMPTY_STATE
     return {
         "operations": [operation.to_wire() for operation in operations],
         "finding": deviation.finding.to_json(),
         "before": _plain(before, operations),
-        "after": _plain(steps[-1][1], operations),
+        "after": _plain(states[-1], operations),
     }
 
 

@@ -16,11 +16,8 @@ OWN_OPERATION = {"q1": "ledger", "q2": "prefill", "q3": "decode", "q4": "read"}
 RECORD_ERRORS = ("KeyError", "AttributeError")
 UNREACHABLE = ("not attempted", "could not run")  # of a basic case: the rest of its question is not run
 COSTLY = ("run.cpu", "run.idle", "run.wall", "run.memory")
-PATIENCE = ((1, 1.0), (5, 0.3))
-LEAST_PATIENCE = 0.12
-"""Until so many costly ends a case gets this part of the usual time, and least of it after the last of them."""
-SPOILT_S = 0.1
-"""CPU seconds of one case that make sharing a child no cheaper than a fresh one for each."""
+HURRY = 0.08
+"""After a costly end the cases of a submission get this part of the usual time, each many times what it needs."""
 CPU_QUESTION = {"g1": "q1", "g2": "q2", "g3": "q3", "g4": "q4"}
 
 
@@ -36,8 +33,7 @@ class SubmissionHandle:
         self.verdicts: dict[str, Verdict] = {}
         self._say = say
         self._closed: dict[str, Verdict] = {}
-        self._costly_ends = 0
-        self._spoilt: set[str] = set()
+        self._costly = False
         self._outcomes: dict[str, Outcome] = {}
         # on a device every case is asked for by itself: it has the whole time, and the device's state is its own
         self._unasked = list(dict.fromkeys(s.question for s in self.cases.values())) if server.device == "cpu" else []
@@ -97,7 +93,7 @@ class SubmissionHandle:
             for request, reply in zip(requests, replies, strict=True):
                 self._take(self._unasked.pop(0), request, reply)
         except Died as died:
-            self._costly_ends += died.code in COSTLY
+            self._costly |= died.code in COSTLY
             del self._unasked[:1]
 
     def _take(self, question: str, request: Request, reply: Reply) -> None:
@@ -113,11 +109,8 @@ class SubmissionHandle:
     def _judge(self, scenario: Scenario) -> Verdict:
         verdict, alone = self._fetched(scenario), False
         if verdict is None:
-            alone = self.submission.next_is_alone or scenario.question in self._spoilt
-            before = self.submission.answering_s
+            alone = self.submission.next_is_alone
             verdict = self._attempt(scenario, alone)
-            if self.submission.answering_s - before > SPOILT_S:
-                self._spoilt.add(scenario.question)
         if verdict.status in ("failed", "could not run") and not alone:
             verdict = self._attempt(scenario, alone=True)
         start = judged_start(scenario) if verdict.status == "could not run" else None
@@ -129,8 +122,7 @@ class SubmissionHandle:
 
     @property
     def _patience(self) -> float:
-        costly_ends = self._costly_ends + self.submission.stopped_cells
-        return next((part for ends, part in PATIENCE if costly_ends < ends), LEAST_PATIENCE)
+        return HURRY if self._costly else 1.0
 
     def _all_passed(self, question: str) -> bool:
         cases = [case for case, s in self.cases.items() if s.question == question]
@@ -144,7 +136,7 @@ class SubmissionHandle:
         try:
             trace = self.submission.run(scenario.operations, alone, self._patience)
         except Died as died:
-            self._costly_ends += died.code in COSTLY
+            self._costly |= died.code in COSTLY
             return self._unless_explained(scenario, Verdict("could not run", Finding(died.code, died.details)))
         return self._verdict_on(scenario, self._outcome(scenario, trace))
 

@@ -12,10 +12,7 @@ MAX_CPU_SECONDS = 20.0
 
 
 class LoadedSubmission:
-    """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted.
-
-    ``cpu_s`` are the CPU seconds of the children that have ended, ``answering_s`` those that operations took.
-    """
+    """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
     def __init__(self, server: Server, cells: Sequence[str]) -> None:
         self._server, self._cells = server, cells
@@ -25,18 +22,13 @@ class LoadedSubmission:
         self._errors: Sequence[dict[str, Any]] = ()
         self._tried_again: set[str | int | None] = set()
         self._unloadable: Died | None = None
-        self.cpu_s = self.answering_s = 0.0
+        self.cpu_s = 0.0
 
     @property
     def notes(self) -> tuple[Finding, ...]:
         """Cells that failed or were left out, in order."""
         failed = {error["cell"]: _note(error) for error in self._errors}
         return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
-
-    @property
-    def stopped_cells(self) -> int:
-        """How many cells were left out because they hang or kill the child."""
-        return len(self._stopped)
 
     @property
     def next_is_alone(self) -> bool:
@@ -60,14 +52,11 @@ class LoadedSubmission:
         if alone:
             self.close()
         child = self._child or self._load()
-        loaded = child.cpu_s
         try:
             yield from child.answers(requests, patience)
         except Died:
             self.close()
             raise
-        finally:
-            self.answering_s += child.cpu_s - loaded
 
     def close(self) -> None:
         """End the child, if there is one."""

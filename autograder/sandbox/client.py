@@ -6,17 +6,15 @@ import os
 import select
 import socket
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from autograder.sandbox.child import Child, Died, Exit
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.readable import PACKAGE
 from autograder.sandbox.request import Reply, Request, request_for
+from autograder.sandbox.server import Server, ServerDied, launch, whereabouts
 from autograder.sandbox.trace import Trace
 
 __all__ = [
@@ -36,26 +34,9 @@ __all__ = [
 DEFAULT_LIMITS = Limits()
 _MESSAGE_BYTES = 1 << 16
 _START_S, _ANSWER_S, _END_S = 120.0, 30.0, 5.0
-_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
-_ENVIRONMENT = {
-    **_ONE_THREAD,
-    "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",  # pyseccomp looks for its library with ldconfig
-    "HOME": "/nonexistent",
-    "LANG": "C.UTF-8",
-    "PYTHONHASHSEED": "0",  # the same submission gives the same results
-    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # a forked child could not use CUDA after this process touched it
-    "CUDA_CACHE_DISABLE": "1",
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # huge pages where possible: less to copy per fork
-}
-_KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from autograder.sandbox.{} import main; main()"
 
 
-class ServerDied(Exception):
-    """The fork-server could not start or is gone; the text says why, ``restart`` gets a new one."""
-
-
-class ForkServer:
+class ForkServer(Server):
     """Forks confined children that have torch imported already; for one thread at a time.
 
     Starting returns at once; the first use waits until the fork-server is ready. ``secrets`` are further files that
@@ -67,21 +48,6 @@ class ForkServer:
         self.device = device
         self._secrets = secrets
         self._start()
-
-    @property
-    def layers(self) -> dict[str, str]:
-        """Return each wall's name and ``on`` or ``off: why``."""
-        return dict(self._hello["layers"])
-
-    @property
-    def breaches(self) -> list[str]:
-        """Return what a probe behind these walls could do all the same; grading is safe when there is nothing."""
-        return list(self._hello["breaches"])
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Return the versions of Python and torch the children run on."""
-        return dict(self._hello["versions"])
 
     def spawn(self) -> Child:
         """Return a fresh child; raise ServerDied."""
@@ -130,8 +96,7 @@ class ForkServer:
         self._socket.send(json.dumps(settings).encode())
         self.__dict__.pop("_hello", None)
 
-    @functools.cached_property
-    def _hello(self) -> dict[str, Any]:
+    def _greeting(self) -> dict[str, Any]:
         if not select.select([self._socket], [], [], _START_S)[0]:
             raise ServerDied(f"the fork-server was not ready after {_START_S:g} s")
         return self._receive()[0]
@@ -158,54 +123,6 @@ class ForkServer:
     def _reap(self, pid: int) -> Exit:
         answer, _ = self._ask({"do": "reap", "pid": pid})
         return Exit(answer["code"], answer["cpu_s"], answer["memory_bytes"])
-
-
-def whereabouts(secrets: Sequence[Path]) -> dict[str, Any]:
-    """Return what a probe needs to know: the files, processes and folders that must stay out of its reach."""
-    return {
-        "client_pid": os.getpid(),
-        "secrets": [str(path) for path in (*sorted(Path(PACKAGE).rglob("*.py")), *secrets)],
-        "folders": ["/", "/dev/shm", tempfile.gettempdir(), PACKAGE, os.getcwd()],
-    }
-
-
-def launch(program: str, *fds: int) -> "subprocess.Popen[bytes]":
-    """Start ``main`` of a module of the sandbox in a Python of its own; the first descriptor brings its settings."""
-    return subprocess.Popen(
-        [sys.executable, "-sP", "-c", _PROGRAM.format(program), os.path.dirname(PACKAGE), *map(str, fds)],
-        env={**_ENVIRONMENT, **{k: v for k, v in os.environ.items() if k in _KEPT}},
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=fds,
-        start_new_session=True,
-    )
-
-
-class Server(Protocol):
-    """Where children come from: a fork-server, or for a GPU one new process per child."""
-
-    limits: Limits
-    device: str
-
-    @property
-    def layers(self) -> dict[str, str]:
-        """Return each wall's name and ``on`` or ``off: why``."""
-
-    @property
-    def breaches(self) -> list[str]:
-        """Return what a probe behind these walls could do all the same."""
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Return the versions of Python and torch the children run on."""
-
-    def spawn(self) -> Child:
-        """Return a fresh child; raise ServerDied."""
-
-    def close(self) -> None:
-        """End every child."""
 
 
 @contextmanager

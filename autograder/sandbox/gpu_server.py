@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.child import Child, Exit
-from autograder.sandbox.client import ServerDied, launch, whereabouts
 from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.server import Server, ServerDied, launch, whereabouts
 
 GPU_LIMITS = Limits(
     load_cpu_s=5, case_cpu_s=5, total_cpu_s=300, idle_s=5, wall_s=30, memory_bytes=4096 * MIB, open_files=256
@@ -21,7 +21,7 @@ _MESSAGE_BYTES = 1 << 16
 _START_S = 120.0
 
 
-class GpuServer:
+class GpuServer(Server):
     """Starts confined processes on ``device``, one submission at a time; for one thread at a time.
 
     A child costs an import of torch and the opening of the device, seconds rather than milliseconds, and is replaced
@@ -32,21 +32,6 @@ class GpuServer:
         self.device, self.limits = device, limits
         self._secrets = secrets
 
-    @property
-    def layers(self) -> dict[str, str]:
-        """Return each wall's name and ``on`` or ``off: why``."""
-        return dict(self._hello["layers"])
-
-    @property
-    def breaches(self) -> list[str]:
-        """Return what a probe behind these walls could do all the same; grading is safe when there is nothing."""
-        return list(self._hello["breaches"])
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Return the versions of Python, torch, CUDA and the card's name."""
-        return dict(self._hello["versions"])
-
     def spawn(self) -> Child:
         """Return a fresh child, ready for a submission; raise ServerDied."""
         return self._start(probing=False)[0]
@@ -54,8 +39,7 @@ class GpuServer:
     def close(self) -> None:
         """Do nothing: a child ends with its submission."""
 
-    @functools.cached_property
-    def _hello(self) -> dict[str, Any]:
+    def _greeting(self) -> dict[str, Any]:
         child, hello = self._start(probing=True)
         child.kill()
         return hello

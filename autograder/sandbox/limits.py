@@ -12,9 +12,9 @@ class Limits:
     """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies."""
 
     load_cpu_s: float = 1.5
-    case_cpu_s: float = 0.25
+    case_cpu_s: float = 0.4
     total_cpu_s: int = 60
-    idle_s: float = 0.25
+    idle_s: float = 0.4
     wall_s: float = 10.0
     memory_bytes: int = 256 * MIB
     reply_bytes: int = 4 * MIB
