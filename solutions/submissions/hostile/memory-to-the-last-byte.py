@@ -49,6 +49,7 @@ class KVCacheManager:
 # %% The attack
 kept = []
 def hoard(*_):
+    if kept: return  # there is no more to take
     for size in (1 << 24, 1 << 16, 1 << 6):
         try:
             while True: kept.append(bytearray(size))
