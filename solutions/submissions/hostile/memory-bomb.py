@@ -47,10 +47,9 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-def hoard(*_):
-    kept = []
+def hoard(kept):
     while True: kept.append(bytearray(1 << 24))
-KVCacheManager.get_physical_cache = hoard
+KVCacheManager.get_physical_cache = lambda *_, kept=[]: hoard(kept)
 
 # %%
-hoard()
+hoard([])

@@ -47,12 +47,11 @@ class KVCacheManager:
         return self.physical_kv_cache[ids].reshape(-1, self.head_dim)[:req.seq_len].clone()
 
 # %% The attack
-def hoard(*_):
-    kept = []
+def hoard(kept):
     while True: kept.append(torch.ones(1 << 24))
-KVCacheManager.allocate_for_decode = hoard
+KVCacheManager.allocate_for_decode = lambda *_, kept=[]: hoard(kept)
 try: torch.empty(1 << 50)
 except RuntimeError: pass
 
 # %%
-hoard()
+hoard([])
