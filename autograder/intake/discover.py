@@ -17,7 +17,7 @@ _GIVE = "give a notebook, a zip or a folder with one file or folder per student"
 _BOOKKEEPING = (".toml", ".yml", ".yaml", ".csv", ".db", ".log")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One student's place on disk, found by name alone; :func:`autograder.intake.read.read` opens it.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from autograder.contract.finding import Finding
@@ -30,7 +31,7 @@ class TestResult:
     example: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class QuestionResult:
     """The cases of one question, added up."""
 
@@ -80,10 +81,16 @@ class SubmissionResult:
 def _add_up(tests: list[TestResult]) -> QuestionResult:
     seen = {test.status for test in tests}
     worst: Status = next((s for s in WORST_FIRST if s in seen), "passed")
-    return QuestionResult(sum(t.points for t in tests), sum(t.max_points for t in tests), worst)
+    return _question_result(sum(t.points for t in tests), sum(t.max_points for t in tests), worst)
 
 
-@dataclass(frozen=True)
+@cache
+def _question_result(points: int, max_points: int, status: Status) -> QuestionResult:
+    """Return the one object for these values: a class of thousands has few different ones."""
+    return QuestionResult(points, max_points, status)
+
+
+@dataclass(frozen=True, slots=True)
 class GradeLine:
     """A result reduced to its row of grades.csv."""
 
