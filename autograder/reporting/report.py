@@ -48,6 +48,12 @@ class Section:
     troubles: tuple[Trouble, ...]
     example: Example | None
 
+    @property
+    def state(self) -> str:
+        """The status to show: a question that earned points was attempted, and what is left of it waits for a TODO."""
+        waits = self.result.status == "not attempted" and self.result.points > 0
+        return "waiting" if waits else self.result.status
+
 
 def render_html(result: SubmissionResult, words: Words) -> str:
     """Return the report as one HTML page that needs nothing else."""

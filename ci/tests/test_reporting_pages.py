@@ -193,3 +193,14 @@ def test_any_state_gives_a_small_harmless_picture(state):
     assert len(lines) < 20_000
     assert len(source) < 200_000
     assert "<script" not in source
+
+
+def test_a_question_that_earned_points_is_never_shown_as_not_attempted():
+    waits = TestResult("q5.random", "q5", "not attempted", 0, 5, Finding("waiting", {"todos": "3"}))
+    started = replace(FULL, tests=(*FULL.tests, waits))
+    untouched = replace(FULL, tests=(*FULL.tests[:-1], waits))
+    for words in (EN, ZH):
+        waiting, open_ = words.text("status.waiting"), words.text("status.not attempted")
+        for render in (render_html, render_markdown):
+            assert (render(started, words).count(waiting), render(untouched, words).count(waiting)) == (2, 0)
+            assert render(untouched, words).count(open_) > render(started, words).count(open_)
