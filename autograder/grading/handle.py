@@ -16,10 +16,9 @@ OWN_OPERATION = {"q1": "ledger", "q2": "prefill", "q3": "decode", "q4": "read"}
 RECORD_ERRORS = ("KeyError", "AttributeError")
 UNREACHABLE = ("not attempted", "could not run")  # of a basic case: the rest of its question is not run
 COSTLY = ("run.cpu", "run.idle", "run.wall", "run.memory")
-HURRY = 0.08
-"""After a costly end the cases of a submission get this part of the usual time, each many times what it needs."""
+HURRY, DEVICE_HURRY = 0.08, 0.25
+"""After a costly end each case gets this part of the usual time, many times what it needs; a device starts slowly."""
 CPU_QUESTION = {"g1": "q1", "g2": "q2", "g3": "q3", "g4": "q4"}
-
 
 Outcome = Verdict | Deviation
 
@@ -34,6 +33,7 @@ class SubmissionHandle:
         self._say = say
         self._closed: dict[str, Verdict] = {}
         self._costly = False
+        self._hurry = HURRY if server.device == "cpu" else DEVICE_HURRY
         self._outcomes: dict[str, Outcome] = {}
         # on a device every case is asked for by itself: it has the whole time, and the device's state is its own
         self._unasked = list(dict.fromkeys(s.question for s in self.cases.values())) if server.device == "cpu" else []
@@ -122,7 +122,7 @@ class SubmissionHandle:
 
     @property
     def _patience(self) -> float:
-        return HURRY if self._costly else 1.0
+        return self._hurry if self._costly else 1.0
 
     def _all_passed(self, question: str) -> bool:
         cases = [case for case, s in self.cases.items() if s.question == question]
