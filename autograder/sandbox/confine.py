@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -68,6 +69,8 @@ class Confinement:
             os._exit(0)
         libc.prctl(libc.PR_SET_DUMPABLE, 0)
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        with suppress(OSError):  # the kernel's search for huge pages would count as the child's time
+            libc.prctl(libc.PR_SET_THP_DISABLE, 1)
         if self._ruleset is not None:
             landlock.restrict(self._ruleset)
         if not self.gpu:  # the GPU's own descriptors have to stay

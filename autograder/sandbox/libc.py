@@ -8,6 +8,7 @@ from collections.abc import Callable
 _libc = ctypes.CDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
+PR_SET_THP_DISABLE = 41
 
 
 def call(name: str, *args: int | bytes | None) -> int:
