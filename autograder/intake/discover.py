@@ -32,7 +32,7 @@ class Entry:
     refusal: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Child:
     name: str
     is_folder: bool
@@ -41,10 +41,10 @@ class _Child:
 
 def discover(paths: Sequence[Path]) -> list[Entry]:
     """List the students below the paths, each with a name of its own; raise :class:`UsageError` for a bad path."""
-    found: dict[tuple[Path, ...], tuple[Identity, Entry]] = {}
+    found: dict[tuple[str, ...], tuple[Identity, Entry]] = {}
     for path in paths:
         for identity, entry in _at(path):
-            places = tuple(entry.path / part for part in entry.parts or ("",))
+            places = tuple(os.path.join(entry.path, part) for part in entry.parts or ("",))
             found.setdefault(places, (identity, entry))
     # Sorted before names are made unique, so that the order of the arguments changes nothing.
     ordered = [found[key] for key in sorted(found)]

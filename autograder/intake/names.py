@@ -21,7 +21,7 @@ _OTTER = re.compile(r"(?P<student>.+)_(?P<time>\d{4}_\d\d_\d\dT\d\d_\d\d_\d\d_\d
 _GRADESCOPE = re.compile(r"submission_\d+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Identity:
     """A student as named by a platform: ``number`` tells namesakes apart, ``attempt`` sorts by time."""
 
