@@ -68,10 +68,9 @@ class Child:
         self._cell = 0
         try:
             [errors] = self._converse(request, [self._loaded], self._limits.load_cpu_s, 1.0)
+            return errors
         finally:
             self._cell = None
-        assert errors is not None
-        return errors
 
     def run(self, operations: Sequence[Operation], patience: float = 1.0) -> Trace:
         """Carry out one case on fresh objects and return what was observed; raise Died.
