@@ -84,6 +84,9 @@ class SubmissionHandle:
         """Return the case that is judged first and tells whether the question was attempted at all."""
         return next(s.id for s in self.cases.values() if s.question == question)
 
+    def _cases_of(self, question: str) -> list[Scenario]:
+        return [s for s in self.cases.values() if s.question == question]
+
     def _ask(self, question: str) -> None:
         """Ask for the cases of this question and of all others at once; where a child dies, its question's go alone."""
         self._unasked.sort(key=lambda other: other != question)
@@ -98,8 +101,7 @@ class SubmissionHandle:
 
     def _take(self, question: str, request: Request, reply: Reply) -> None:
         """Judge a reply, all of whose cases pass where the same bytes passed before."""
-        cases = [s for s in self.cases.values() if s.question == question]
-        traces = reply.traces
+        cases, traces = self._cases_of(question), reply.traces
         outcomes = [PASSED] * len(cases) if traces is None else map(self._outcome, cases, traces)
         found = dict(zip((s.id for s in cases), outcomes, strict=True))
         self._outcomes.update(found)
@@ -116,17 +118,13 @@ class SubmissionHandle:
         start = judged_start(scenario) if verdict.status == "could not run" else None
         if start and self._attempt(start, alone=True) is PASSED:
             return PASSED  # the fault costs points where it belongs
-        if scenario.question == "q3" and _misses_its_own_records(verdict) and self._all_passed("q2"):
+        if scenario.question == "q3" and _misses_its_own_records(verdict) and not self._lost("q2"):
             verdict = self._attempt(set_up_by_calls(scenario), alone=True)
         return verdict
 
     @property
     def _patience(self) -> float:
         return self._hurry if self._costly else 1.0
-
-    def _all_passed(self, question: str) -> bool:
-        cases = [case for case, s in self.cases.items() if s.question == question]
-        return all(self.verdict(case).status == "passed" for case in cases)
 
     def _fetched(self, scenario: Scenario) -> Verdict | None:
         outcome = self._outcomes.pop(scenario.id, None)
@@ -161,7 +159,7 @@ class SubmissionHandle:
         return _waiting(guilty) if guilty else verdict
 
     def _lost(self, question: str) -> list[Verdict]:
-        verdicts = [self.verdict(s.id) for s in self.cases.values() if s.question == question]
+        verdicts = [self.verdict(s.id) for s in self._cases_of(question)]
         return [verdict for verdict in verdicts if verdict.status != "passed"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.contract.finding import Finding
 from autograder.contract.operations import Operation
-from autograder.sandbox.client import Child, Died, Reply, Request, Server, request_for
+from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
 MAX_SKIPPED_CELLS = 3
 MAX_CPU_SECONDS = 20.0
@@ -41,9 +41,7 @@ class LoadedSubmission:
         A fresh child is the shared one from then on: on a GPU each costs seconds.
         ``patience`` is the part of the usual time they may take.
         """
-        [reply] = self.answers([request_for([operations])], alone, patience)
-        assert reply.traces is not None
-        return reply.traces[0]
+        return only_trace(self.answers([request_for([operations])], alone, patience))
 
     def answers(self, requests: Sequence[Request], alone: bool = False, patience: float = 1.0) -> Iterator[Reply]:
         """Yield the reply to each request, every one within the time of a case; raise ``Died``."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from autograder.contract.operations import Operation
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
-from autograder.sandbox.request import Reply, Request, request_for
+from autograder.sandbox.request import Reply, Request, only_trace, request_for
 from autograder.sandbox.trace import Trace, errors_of
 from autograder.sandbox.watch import Watch, cpu_clock, host_pid
 
@@ -77,9 +77,7 @@ class Child:
 
         ``patience`` is the part of the usual time that it may take.
         """
-        [reply] = self.answers([request_for([operations])], patience)
-        assert reply.traces is not None
-        return reply.traces[0]
+        return only_trace(self.answers([request_for([operations])], patience))
 
     def answers(self, requests: Sequence[Request], patience: float = 1.0) -> Iterator[Reply]:
         """Send the requests at once and yield the reply to each, which has the whole time of a case; raise Died."""

@@ -13,8 +13,8 @@ from typing import Any
 
 from autograder.sandbox.child import Child, Died, Exit
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.request import Reply, Request, request_for
-from autograder.sandbox.server import Server, ServerDied, launch, whereabouts
+from autograder.sandbox.request import Reply, Request, only_trace, request_for
+from autograder.sandbox.server import MESSAGE_BYTES, START_S, Server, ServerDied, launch, whereabouts
 from autograder.sandbox.trace import Trace
 
 __all__ = [
@@ -27,13 +27,13 @@ __all__ = [
     "Server",
     "ServerDied",
     "Trace",
+    "only_trace",
     "request_for",
     "server_on",
 ]
 
 DEFAULT_LIMITS = Limits()
-_MESSAGE_BYTES = 1 << 16
-_START_S, _ANSWER_S, _END_S = 120.0, 30.0, 5.0
+_ANSWER_S, _END_S = 30.0, 5.0
 
 
 class ForkServer(Server):
@@ -97,8 +97,8 @@ class ForkServer(Server):
         self.__dict__.pop("_hello", None)
 
     def _greeting(self) -> dict[str, Any]:
-        if not select.select([self._socket], [], [], _START_S)[0]:
-            raise ServerDied(f"the fork-server was not ready after {_START_S:g} s")
+        if not select.select([self._socket], [], [], START_S)[0]:
+            raise ServerDied(f"the fork-server was not ready after {START_S:g} s")
         return self._receive()[0]
 
     def _ask(self, request: dict[str, Any], fds: Sequence[int] = ()) -> tuple[dict[str, Any], list[int]]:
@@ -110,7 +110,7 @@ class ForkServer(Server):
 
     def _receive(self) -> tuple[dict[str, Any], list[int]]:
         try:
-            message, fds, _, _ = socket.recv_fds(self._socket, _MESSAGE_BYTES, 1)
+            message, fds, _, _ = socket.recv_fds(self._socket, MESSAGE_BYTES, 1)
         except OSError as error:
             raise ServerDied(f"the fork-server does not answer ({error})") from None
         if not message:

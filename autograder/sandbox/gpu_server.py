@@ -12,13 +12,11 @@ from typing import Any
 
 from autograder.sandbox.child import Child, Exit
 from autograder.sandbox.limits import MIB, Limits
-from autograder.sandbox.server import Server, ServerDied, launch, whereabouts
+from autograder.sandbox.server import MESSAGE_BYTES, START_S, Server, ServerDied, launch, whereabouts
 
 GPU_LIMITS = Limits(
     load_cpu_s=5, case_cpu_s=5, total_cpu_s=300, idle_s=5, wall_s=30, memory_bytes=4096 * MIB, open_files=256
 )
-_MESSAGE_BYTES = 1 << 16
-_START_S = 120.0
 
 
 class GpuServer(Server):
@@ -75,9 +73,9 @@ class GpuServer(Server):
 
 
 def _receive(channel: socket.socket) -> dict[str, Any]:
-    if not select.select([channel], [], [], _START_S)[0]:
-        raise ServerDied(f"The GPU process was not ready after {_START_S:g} s; look at nvidia-smi and try again.")
-    message = channel.recv(_MESSAGE_BYTES)
+    if not select.select([channel], [], [], START_S)[0]:
+        raise ServerDied(f"The GPU process was not ready after {START_S:g} s; look at nvidia-smi and try again.")
+    message = channel.recv(MESSAGE_BYTES)
     if not message:
         raise ServerDied("The GPU process ended while it was starting; `autograder doctor --device cuda` may say why.")
     answer: dict[str, Any] = json.loads(message)

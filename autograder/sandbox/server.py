@@ -14,6 +14,9 @@ from autograder.sandbox.child import Child
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.readable import PACKAGE
 
+MESSAGE_BYTES = 1 << 16
+START_S = 120.0
+"""How long a new process may take until it says that it is ready."""
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 _ENVIRONMENT = {
     **_ONE_THREAD,

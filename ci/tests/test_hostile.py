@@ -5,7 +5,7 @@ import functools
 import pytest
 from hostile_suite import ENVIRONMENTS, HOSTILE, MEMORY_GROWTH, Run, expected_points, run_suite
 
-MAX_CPU_S = 10.0  # of a whole submission: its cells, about one a question, and a fresh child per case
+MAX_CPU_S = 8.0  # of a whole submission: its cells, about one a question, and a fresh child per case
 SAMPLES = sorted(expected_points())
 
 
