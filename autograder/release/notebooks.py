@@ -15,7 +15,7 @@ from autograder.config import load_config
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
-GIVEN_CELLS = Path("autograder/sandbox/given_cells.json")
+GIVEN_CELLS = Path("autograder/sandbox/inside/given_cells.json")
 README = Path(__file__).with_name("student_readme.md")
 
 
