@@ -46,9 +46,9 @@ def hidden_test_files(names: tuple[str, ...]) -> tuple[Any, ...]:
 @cache
 def tests_version() -> str:
     """Return one hash over the hidden tests and the contract: two results compare only when it is the same."""
-    sources = [*Path(hidden_tests.__file__).parent.glob("*.py"), *Path(contract.__file__).parent.glob("*.py")]
+    sources = [path for module in (hidden_tests, contract) for path in Path(str(module.__file__)).parent.rglob("*.py")]
     digest = hashlib.sha256()
-    for path in sorted(sources, key=lambda p: p.name):
+    for path in sorted(sources, key=lambda p: (p.name, p.parent.name)):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
