@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.contract import allocation
-from autograder.contract.finding import Finding
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observations import State, ids_of, is_int, kind_of
 from autograder.contract.operations import Operation
+from autograder.findings import Finding
 
 Calls = list[list[Any]]
 

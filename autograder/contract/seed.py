@@ -6,12 +6,14 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.errors import GraderError
+
 SHORTEST_BITS = 128
 _DIGITS = re.compile(r"[0-9a-fA-F]+")
 
 
-class SeedError(Exception):
-    """A seed that cannot be used, or is not the one that was used before; its text is one sentence."""
+class SeedError(GraderError):
+    """A seed that cannot be used, or is not the one that was used before."""
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Executor:
         manager, request = self._managers.get(m, _ABSENT), self._requests.get(r, _ABSENT)
         if manager is _ABSENT or request is _ABSENT:
             raise _Missing(m if manager is _ABSENT else r, "Missing")
-        bound = _getattr(manager, method, _ABSENT)
+        bound: Any = _getattr(manager, method, _ABSENT)
         if bound is _ABSENT and _getattr(_type(manager), method, _ABSENT) is _ABSENT:
             raise _Missing(method, "AttributeError")
         return bound(request) if bound is not _ABSENT else _getattr(manager, method)(request)
