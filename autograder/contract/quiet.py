@@ -15,7 +15,7 @@ from autograder.contract.observations import State, ids_of, is_int, kind_of
 from autograder.contract.operations import Operation
 from autograder.findings import Finding
 
-Calls = list[list[Any]]
+CHANGES_A_REQUEST = frozenset({"prefill", "decode", "release", "seize", "vacate"})
 
 
 def calls_of(operation: Operation) -> tuple[Operation, ...]:
@@ -78,7 +78,7 @@ class Stretch:
         """Remember whose manager a request uses, and which call was the last to change it."""
         if call.name == "request":
             self.last_call[call.args[0]] = call.name
-        elif len(call.args) > 1 and call.args[1] in self.model.requests:
+        elif call.name in CHANGES_A_REQUEST:
             self.managers[call.args[1]] = call.args[0]
             if expected.outcome == "ok":
                 self.last_call[call.args[1]] = call.name
