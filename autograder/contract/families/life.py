@@ -4,17 +4,17 @@ import random
 
 from autograder.contract.families.family import Draft, Range, between, family, fresh_id, length_of
 
-EVENTS = "aaddddddddddddddddddd" + "x"
+EVENTS = "aadddddddddddddddddddx"
 """What happens next: somebody arrives, grows, or leaves."""
 
 
 @family(
     "q5.long_life",
     points=2,
-    num_blocks=(40, 120),
+    num_blocks=(40, 90),
     block_size=(1, 16),
-    head_dim=(1, 3),
-    prompt_blocks=(1, 40),
+    head_dim=(1, 2),
+    prompt_blocks=(1, 25),
     calls=(1000, 1050),
 )
 def long_life(

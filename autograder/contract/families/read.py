@@ -29,7 +29,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim
     return script
 
 
-@family("q4.again", points=2, num_blocks=(40, 60), block_size=(2, 8), head_dim=(1, 3), table=(24, 36))
+@family("q4.again", points=2, num_blocks=(40, 50), block_size=(2, 4), head_dim=(1, 3), table=(24, 36))
 def again(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim: Range, table: Range) -> Draft:
     """Read requests with the ids and lengths of earlier ones, in two pools at once, after values have changed."""
     script = Draft(numbers.choice(("float32", "float64")))
