@@ -18,15 +18,10 @@ from autograder.contract.observations import (
     raised_name,
 )
 from autograder.contract.operations import Operation
+from autograder.contract.questions import questions
 from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
 from autograder.contract.scenario import Scenario
 from autograder.findings import Finding
-
-OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
-"""Whose TODO an operation exercises; the rest is given code, which belongs to q5."""
-
-NOT_JUDGED = {"q2": ("release",), "q3": ("prefill", "release")}
-"""Calls that a question uses without judging them."""
 
 
 def judged_start(scenario: Scenario) -> Scenario | None:
@@ -34,9 +29,11 @@ def judged_start(scenario: Scenario) -> Scenario | None:
 
     A call that never comes back leaves no trace to judge, and must cost nothing in the other questions that use it.
     """
-    if scenario.question not in NOT_JUDGED:
+    table = questions()
+    unjudged = table[scenario.question].unjudged
+    if not unjudged:
         return None
-    foreign = {name for name, owner in OWNER.items() if owner != scenario.question} | {*NOT_JUDGED[scenario.question]}
+    foreign = {call for call, owner in table.owner.items() if owner != scenario.question} | unjudged
     for step, operation in enumerate(scenario.operations):
         if operation.name in foreign:
             return replace(scenario, operations=scenario.operations[:step])
@@ -60,15 +57,16 @@ def first_deviation(
     ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
     q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
     """
-    judge = _Judge(question, focus)
+    table, judge = questions(), _Judge(question, focus)
+    decode, prefill = table.owner["decode"], table.owner["prefill"]
     before: State = EMPTY_STATE
     for step, (operation, observation) in enumerate(zip(operations, trace, strict=True)):
         after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
             operation = judge.guilty or operation
-            owner = "q2" if finding.code == "prefill.grow" else OWNER.get(operation.name, "q5")
-            if operation.name in NOT_JUDGED.get(question, ()) or (question, owner) == ("q3", "q2"):
+            owner = prefill if finding.code == "prefill.grow" else table.owner.get(operation.name, table.given_code)
+            if operation.name in table[question].unjudged or (question, owner) == (decode, prefill):
                 return None  # what follows cannot be judged, and the fault costs points where it belongs
             return Deviation(step, finding, owner)
         before = after
@@ -78,7 +76,10 @@ def first_deviation(
 class _Judge:
     def __init__(self, question: str, focus: Sequence[str]) -> None:
         self.model = ReferenceModel()
-        self.question = question
+        table = questions()
+        self.whole_life = question == table.given_code
+        self.reads_alone = question == table.owner["read"]
+        self.prefill_alone = question == table.owner["prefill"]
         self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
         self.stretch = Stretch(self.model)
@@ -95,9 +96,9 @@ class _Judge:
 
         if operation.name in ("decode", "release"):
             stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
-            if stuck or (self.question, operation.name) == ("q2", "decode"):
+            if stuck or (self.prefill_alone and operation.name == "decode"):
                 return stuck
-        if operation.name == "read" and self.question == "q5" and pool:
+        if operation.name == "read" and self.whole_life and pool:
             pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
         expected = self.model.apply(operation)
         self.stretch.note(operation, expected)
@@ -106,7 +107,7 @@ class _Judge:
             return found
         if operation.name == "ledger":
             return compare_ledger(operation, seen.get("returned"), self.focus) if expected.outcome == "ok" else None
-        if self.question == "q4" and operation.name != "read":
+        if self.reads_alone and operation.name != "read":
             return None
         if expected.outcome != "ok":
             return allocation.unchanged(before, after, "refusal.changed", operation.name)

@@ -7,18 +7,8 @@ from typing import Self
 
 from autograder.contract.cell_bytes import poison, unique_cells
 from autograder.contract.operations import DTYPE_BYTES, Operation
+from autograder.contract.questions import question_of
 from autograder.contract.quiet import quietly, renamed
-
-BLANKS = {
-    "q1": frozenset({"kv_bytes_per_token", "kv_bytes_per_block", "total_cache_bytes"}),
-    "q2": frozenset({"needed_blocks", "allocated_blocks"}),
-    "q3": frozenset({"new_seq_len", "is_new_block_needed"}),
-    "q4": frozenset({"blocks", "cat_blocks"}),
-    "q5": frozenset[str](),
-}
-"""The starter's blanks per question: a NameError about one of them is an open TODO."""
-
-TODO_OF = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
 
 
 @dataclass(frozen=True)
@@ -134,4 +124,4 @@ class Script:
 
     def scenario(self, id: str, focus: Sequence[str] = ()) -> Scenario:
         """Return what was written down as the scenario of case ``id``."""
-        return Scenario(id, id.partition(".")[0], tuple(self.operations), tuple(focus))
+        return Scenario(id, question_of(id), tuple(self.operations), tuple(focus))

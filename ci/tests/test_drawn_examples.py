@@ -23,23 +23,23 @@ CASES = {**{s.id: s for s in walks()}, **drawn_scenarios(PUBLIC)}
 SMALL = [
     ("q1.shapes", [(FACTOR, "(2 - (num_kv_heads == 1)) * num_layers * num_kv_heads")]),
     ("q1.shapes", [("dtype_bytes: int = 2\n", "bytes_each: int = 2\n"), ("* dtype_bytes", "* bytes_each")]),
-    ("q2.sizes", [(CEILING, "needed_blocks = req.seq_len // self.block_size + 1")]),
-    ("q2.sizes", [(CEILING, BY_LENGTH)]),
+    ("q2.real_size", [(CEILING, "needed_blocks = req.seq_len // self.block_size + 1")]),
+    ("q2.real_size", [(CEILING, BY_LENGTH)]),
     ("q2.crowd", [(CEILING, "needed_blocks = max(1, req.seq_len // self.block_size)")]),
     ("q2.crowd", [(TAKE, BY_ID)]),
     ("q2.small_scope", [(CEILING, "needed_blocks = req.seq_len // self.block_size + 1")]),
-    ("q3.sizes", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
+    ("q3.real_size", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
     ("q3.long_life", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
     ("q3.small_scope", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
-    ("q4.sizes", [(READ, "for block in sorted(req.block_table)]")]),
+    ("q4.real_size", [(READ, "for block in sorted(req.block_table)]")]),
     ("q4.again", [(READ, "for block in KNOWN.setdefault(req.request_id, list(req.block_table))]")]),
     ("q5.long_life", [("self.free_blocks.extend(blocks)", "self.free_blocks.extend(blocks[:-1])")]),
 ]
 LARGE = [
-    ("q2.sizes", [(CEILING, CEILING + " + (needed_blocks_before(self) > 99)")]),
-    ("q3.sizes", [(NEEDS_BLOCK, NEEDS_BLOCK + " and len(req.block_table) < 99")]),
+    ("q2.real_size", [(CEILING, CEILING + " + (needed_blocks_before(self) > 99)")]),
+    ("q3.real_size", [(NEEDS_BLOCK, NEEDS_BLOCK + " and len(req.block_table) < 99")]),
     ("q3.long_life", [(NEEDS_BLOCK, NEEDS_BLOCK + " and len(KNOWN) < 700; KNOWN[len(KNOWN)] = 1")]),
-    ("q4.sizes", [(READ, "for block in req.block_table[:64] + req.block_table[:-64]]")]),
+    ("q4.real_size", [(READ, "for block in req.block_table[:64] + req.block_table[:-64]]")]),
 ]
 HEAD = "KNOWN = {}\n\ndef needed_blocks_before(manager):\n    return len(manager.free_blocks)\n\n"
 
