@@ -19,6 +19,7 @@ from autograder.contract.observations import (
 )
 from autograder.contract.operations import Operation
 from autograder.contract.questions import questions
+from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
 from autograder.contract.scenario import Scenario
 from autograder.findings import Finding
 
@@ -63,6 +64,7 @@ def first_deviation(
         after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
+            operation = judge.guilty or operation
             owner = prefill if finding.code == "prefill.grow" else table.owner.get(operation.name, table.given_code)
             if operation.name in table[question].unjudged or (question, owner) == (decode, prefill):
                 return None  # what follows cannot be judged, and the fault costs points where it belongs
@@ -80,8 +82,12 @@ class _Judge:
         self.prefill_alone = question == table.owner["prefill"]
         self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
+        self.stretch = Stretch(self.model)
+        self.guilty: Operation | None = None
 
     def judge(self, operation: Operation, seen: dict[str, Any], before: State, after: State) -> Finding | None:
+        if operation.name == "quiet":
+            return self._quiet(operation, seen.get("ends"), before, after)
         names = [a for a in operation.args if isinstance(a, str)]
         pool = self.model.pools.get(names[0]) if names else None
         request = self.model.requests.get(names[1]) if len(names) > 1 else None
@@ -95,6 +101,7 @@ class _Judge:
         if operation.name == "read" and self.whole_life and pool:
             pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
         expected = self.model.apply(operation)
+        self.stretch.note(operation, expected)
         found = self._outcome(operation, expected, seen)
         if found:
             return found
@@ -116,6 +123,25 @@ class _Judge:
         if operation.name in ("fill", "place"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
+
+    def _quiet(self, operation: Operation, ends: Any, before: State, after: State) -> Finding | None:
+        """Judge a stretch of quiet calls: how each ended, and the state at the end."""
+        calls = calls_of(operation)
+        expected = self.stretch.run(calls)
+        if not isinstance(ends, list) or len(ends) != len(calls):
+            return Finding("call.raised", {"operation": operation.name, "got": "-"})
+        for call, how, seen in zip(calls, expected, ends, strict=True):
+            if found := self._outcome(call, how, seen):
+                self.guilty = call
+                return found
+        found = compare_checkpoint(self.stretch, before, after)
+        self.guilty = calls[-1] if found else None
+        self.holders.clear()
+        for r, request in self.model.requests.items():
+            if request.table:
+                held = self.holders.setdefault(self.stretch.managers.get(r, ""), {})
+                held[r] = ReferenceRequest(request.seq_len, list(request.table))
+        return found
 
     def _outcome(self, operation: Operation, expected: Expected, seen: dict[str, Any]) -> Finding | None:
         name, got = operation.name, raised_name(seen)
@@ -158,7 +184,7 @@ class _Judge:
             rest: State = {"managers": others, "requests": {} if again else before["requests"]}
             return found or allocation.others_unchanged(rest, after, name, ())
         if name == "request":
-            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, ())
+            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, (names[0],))
         m, r = names[0], names[1]
         pool, old, new = self.model.pools[m], before["managers"].get(m, {}), after["managers"].get(m, {})
         change = allocation.TableChange(self.model, m, r, free_before, table_before)

@@ -40,7 +40,7 @@ def tests_version() -> str:
     folder = Path(contract.__file__).parent
     sources = [*FOLDER.glob("*.py"), *folder.rglob("*.py"), *folder.rglob("*.toml")]
     digest = hashlib.sha256()
-    for path in sorted(sources, key=lambda p: p.name):
+    for path in sorted(sources, key=lambda p: (p.name, p.parent.name)):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
