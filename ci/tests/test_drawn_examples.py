@@ -30,7 +30,7 @@ SMALL = [
     ("q2.small_scope", [(CEILING, "needed_blocks = req.seq_len // self.block_size + 1")]),
     ("q3.real_size", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
     ("q3.long_life", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
-    ("q3.small_scope", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
+    ("q3.small_scope", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
     ("q4.real_size", [(READ, "for block in sorted(req.block_table)]")]),
     ("q4.again", [(READ, "for block in KNOWN.setdefault(req.request_id, list(req.block_table))]")]),
     ("q5.long_life", [("self.free_blocks.extend(blocks)", "self.free_blocks.extend(blocks[:-1])")]),
