@@ -87,6 +87,7 @@ def grade(
     shard: tuple[int, int],
 ) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
+    from autograder.contract.seed import read_seed
     from autograder.grading.many.batch import Settings, grade_batch
     from autograder.grading.many.cores import usable_cores
     from autograder.intake.discover import discover
@@ -94,6 +95,8 @@ def grade(
 
     config, words = _course(lang)
     entries = discover(paths)[shard[0] - 1 :: shard[1]]
+    if device == "cpu" and read_seed(config.seed_file).is_public:
+        click.echo(words.text("progress.public_seed.text"), err=True)
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     with Progress(len(entries), words) as progress:
         lines = grade_batch(entries, out, settings, progress.advance)
@@ -209,6 +212,30 @@ def release(as_zip: bool, check: bool) -> None:
         notebooks.write(root)
     elif changed := notebooks.drift(root):
         raise ReleaseError(f"{', '.join(changed)}: not what the master gives; run `autograder release`.")
+
+
+@main.command()
+@click.argument("file", default="course-seed.txt", type=PATH)
+@_in_one_sentence
+def seed(file: Path) -> None:
+    """Write a fresh course seed into FILE; the drawn cases are drawn from it, and nobody else's are the same."""
+    from autograder.contract.seed import write_seed
+
+    _, words = _course(None)
+    made = write_seed(file)
+    click.echo(words.text("progress.seed.text", file=str(file), sha256=made.sha256))
+
+
+@main.command()
+@LANG
+@_in_one_sentence
+def cases(lang: str | None) -> None:
+    """Print every case with its points, and for those drawn from the course seed what they are drawn from."""
+    from autograder.reporting.cases import lines
+
+    _, words = _course(lang)
+    for line in lines(words):
+        click.echo(line)
 
 
 @main.command()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.config import Config
+from autograder.contract.seed import demand_same, read_seed
 from autograder.grading.many.journal import Journal, rows
 from autograder.grading.many.pool import grade_many
 from autograder.grading.many.worker import Job
@@ -35,6 +36,7 @@ def grade_batch(
     With ``resume``, an entry whose file and tests are the same as in the journal keeps its row.
     """
     check_hidden_tests()
+    seed = read_seed(settings.config.seed_file)
     students = {entry.student for entry in entries}
     lines: dict[str, GradeLine] = {}
     known: dict[str, str] = {}
@@ -44,6 +46,7 @@ def grade_batch(
                 if row["device"] != settings.device:
                     continue
                 if row["student"] in students and row.get("versions", {}).get("tests") == tests_version():
+                    demand_same(row["versions"].get("seed", seed.sha256), seed.sha256)
                     lines[row["student"]] = grade_line(from_row(row))
                     known[row["student"]] = row["sha256"]
         job = Job(out, settings.config, settings.lang, settings.allow_weak, known, settings.device)
