@@ -38,6 +38,8 @@ def _items_of(value: Any, tags: tuple[str, ...]) -> list[Any] | None:
     if not isinstance(value, dict) or len(value) != 1:
         return None
     tag, items = next(iter(value.items()))
+    if tag == "dict" and not items and "set" in tags:
+        return []  # a dict of blocks that holds none
     return items if tag in tags and isinstance(items, list) else None
 
 

@@ -54,7 +54,7 @@ def _prefill() -> list[Scenario]:
         .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).scenario("q2.exact_fit"),
         Script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "B").arrive("C", 8).arrive("D", 1)
         .new(2, 4).arrive("F", 100).new(4, 3).hold("G", [0, 2], 6).vacate("G").arrive("H", 13)
-        .new(2, 4).hold("I", [0], 4).arrive("J", 5).vacate("I").prefill("J").release("J").prefill("J")
+        .new(2, 4).hold("I", [0], 4).arrive("J", 5).vacate("I").prefill("J").release("J").arrive("K", 7)
         .scenario("q2.refusal_changes_nothing"),
         Script().new(4, 4).arrive("A", 6).prefill("A").new(2, 4).arrive("B", 8).prefill("B")
         .scenario("q2.second_prefill"),
