@@ -5,7 +5,7 @@ from typing import Any
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.compare_read import compare_read
 from autograder.contract.model import ReferencePool, ReferenceRequest
-from autograder.contract.observations import is_int, kind_of, raised_name
+from autograder.contract.observations import is_int, kind_of, raised_name, texts_of
 from autograder.contract.operations import LEDGER_KEYS, Operation
 from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario
@@ -47,7 +47,7 @@ def _first_on_device(scenario: Scenario, seen: list[dict[str, Any]]) -> Deviatio
 
 def _of_call(before: tuple[Operation, ...], call: dict[str, Any], watched: Any) -> Finding | None:
     facts = watched.get("dict", {}) if isinstance(watched, dict) else {}
-    events = [event.get("str") for event in facts.get("events", {}).get("list", ())]
+    events = texts_of(facts.get("events"))
     for event in events:
         if event in CODES:
             return Finding(CODES[event])
@@ -74,7 +74,7 @@ def _of_pool(ledger: Any, taken: Any) -> Finding | None:
     total = entries.get(TOTAL)
     if taken is None or not is_int(total):
         return None  # no such dtype here, or a matter for the comparison of ledgers
-    return None if 0 <= taken - total <= LARGEST_ROUNDING else Finding("device.ledger")
+    return None if is_int(taken) and 0 <= taken - total <= LARGEST_ROUNDING else Finding("device.ledger")
 
 
 def _vast(operations: tuple[Operation, ...], seen: list[dict[str, Any]]) -> Deviation | None:

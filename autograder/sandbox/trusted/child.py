@@ -13,7 +13,7 @@ from autograder.findings import Finding, Found
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
-from autograder.sandbox.trusted.validate_reply import Trace, errors_of
+from autograder.sandbox.trusted.validate_reply import Trace, cell_number, errors_of
 from autograder.sandbox.trusted.watchdog import Watchdog, cpu_clock, host_pid
 
 Answer = TypeVar("Answer")
@@ -25,6 +25,8 @@ _TICK_MS = 5
 _CHUNK = 1 << 16
 _NEAR = 0.75  # of the memory limit: a crash there is taken for want of memory
 _ABORTS = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+_CRASHES = {int(s): s.name for s in (*_ABORTS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS)}
+"""The signals that a report names: a submission can send itself any."""
 
 
 class Died(Found):
@@ -136,9 +138,9 @@ class Child:
         frame = message.read()
         if frame.data.keys() != {"cell"}:
             return errors_of(frame.data.get("loaded"))
-        number = frame.data["cell"]
-        if type(number) is not int or self._cell is None:
-            raise ProtocolError("not a cell's number")
+        number = cell_number(frame.data["cell"])
+        if self._cell is None:
+            raise ProtocolError("no cells are being loaded")
         if number > self._cell:
             self._watch.wake()
         self._cell = number
@@ -183,7 +185,7 @@ def _cause(ended: Exit, limits: Limits) -> Finding:
     if ended.code in (EXIT_MACHINE, EXIT_DEVICE):
         return Finding("run.machine" if ended.code == EXIT_MACHINE else "device.fault")
     if ended.code >= 0 and ended.code != OUT_OF_MEMORY:
-        return Finding("run.exited", {"status": ended.code})
+        return Finding("run.exited")
     short_of_memory = -ended.code in _ABORTS and ended.memory_bytes >= _NEAR * limits.memory_bytes
     if ended.code == OUT_OF_MEMORY or short_of_memory:
         return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
@@ -191,4 +193,4 @@ def _cause(ended: Exit, limits: Limits) -> Finding:
         return Finding("run.cpu", {"seconds": str(limits.total_cpu_s)})
     if ended.code == -signal.SIGKILL:  # nobody but the kernel does this, when the machine's memory runs out
         return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
-    return Finding("run.crashed", {"signal": signal.Signals(-ended.code).name})
+    return Finding("run.crashed", {"signal": _CRASHES.get(-ended.code, "other")})

@@ -1,20 +1,24 @@
 """Replies of a child, checked by exact type before anyone relies on them."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.contract.closed_lists import CONTRACT_NAMES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
 """Per operation: ``returned``, ``raised`` or ``ends``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
 
-_MAX_DEPTH, _MAX_TEXT = 12, 400
+_MAX_DEPTH, _MAX_TEXT, _MOST_LINES = 12, 400, 1_000_000
 _PARTS = (
     ("managers", {"num_blocks", "block_size", "free", "pool"}),
     ("requests", {"seq_len", "table"}),
 )
 _STATE = {"managers", "requests"}
 _INTS = {int}
+MOST_CELLS, MOST_NOTES, NOTED_BYTES = 10_000, 100, 4000
+"""What a submission may say in its own words, all its cells together."""
 _OBSERVATIONS = ({"returned", "state"}, {"raised", "state"}, {"ends", "raised", "state"})
 _RETURNED = {"returned": None}
 
@@ -57,13 +61,25 @@ def _ends(numbers: object, raised: object) -> list[dict[str, Any]]:
 
 
 def errors_of(loaded: object) -> list[dict[str, Any]]:
-    """Return the errors noted while a submission's cells ran."""
-    errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)
+    """Return the errors noted while a submission's cells ran, their texts cut where all together are too long."""
+    errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)[:MOST_NOTES]
+    left = NOTED_BYTES
     for error in errors:
         _require(_exact(error, dict).keys() == {"cell", "name", "line", "text"}, "not an error of a cell")
-        _exact(error["cell"], int), _text(error["name"]), _text(error["text"])
-        _require(error["line"] is None or type(error["line"]) is int, "not a line")
+        cell_number(error["cell"])
+        if error["line"] is not None:
+            _require(0 < _exact(error["line"], int) <= _MOST_LINES, "not a line")
+        for part in ("name", "text"):
+            error[part] = _text(error[part]).encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
+            left -= len(error[part].encode())
     return errors
+
+
+def cell_number(value: object) -> int:
+    """Return the number of a cell, from 1; ProtocolError for anything else."""
+    number: int = _exact(value, int)
+    _require(0 < number <= MOST_CELLS, "not a cell's number")
+    return number
 
 
 def _changed(state: dict[str, Any], changes: Any, blobs: Sequence[bytes]) -> dict[str, Any]:
@@ -131,7 +147,7 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
 
 def _float(content: Any, *_: object) -> str:
     try:
-        float.fromhex(_text(content))
+        _require(math.isfinite(float.fromhex(_text(content))), "not a float")
     except (ValueError, OverflowError):
         raise ProtocolError("not a float") from None
     return str(content)
@@ -145,6 +161,7 @@ _CHECKS: dict[str, Callable[[Any, Sequence[bytes], int], Any]] = {
     "list": _items,
     "tuple": _items,
     "sequence": _items,
+    "set": _items,
     "dict": _entries,
     "tensor": _tensor,
     "float": _float,
@@ -159,6 +176,7 @@ def _raised(raised: object) -> dict[str, Any]:
     _text(error["name"]), _text(error["text"]), _exact(error["oom"], bool)
     for name in ("blank", "missing"):
         _require(error[name] is None or type(error[name]) is str, "not a name")
+    _require(error["missing"] is None or error["missing"] in CONTRACT_NAMES, "not a name of the contract")
     _require(set(map(type, _exact(error["bases"], list))) <= {str}, "not names of classes")
     return error
 
