@@ -144,7 +144,7 @@ def _lifecycle() -> list[Scenario]:
     report.decode("A").report("A").new(3, 7).arrive("B", 10).report("B")
     refusals = Script().new(6, 4).request("A", 6).release("A").new(6, 4).hold("A", [1, 2, 4], 10)
     for ids in ([1, 2, 1], [2, 6], [-1, 2], [2, 0]):
-        refusals.place("A", ids, 6).release("A")
+        refusals.place("A", ids, 10).release("A")
     refusals.new(4, 4).arrive("B", 6).release("B").release("B")
     return [
         Script().request("A", 2, -1).request("B", 0).request("C", -3).request("D", 1, 0)
