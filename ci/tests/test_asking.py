@@ -9,7 +9,7 @@ from sandbox_samples import CASE, LEDGER, NEW, RIGHT, SHORT, shared_server, spaw
 from autograder.contract.scenarios import scenarios
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.sandbox.client import Died, ForkServer
-from autograder.sandbox.protocol import pack
+from autograder.sandbox.protocol import Message, ProtocolError, pack
 from autograder.sandbox.trusted.request import request_for
 
 HANG = "while True: pass"
@@ -109,3 +109,16 @@ def test_a_call_that_kills_costs_its_own_question_and_what_rests_on_it(server, c
     statuses = verdicts(server, source.replace(call, f"{call}\n    {end}"))
     assert own in lost(statuses) <= {own, "q5"}
     assert all(status != "passed" for case, status in statuses.items() if case.startswith(own))
+
+
+def test_the_border_between_text_and_bytes_is_part_of_what_is_known_again():
+    """Else a reply could be forged whose bytes run together as those of a right one do."""
+    request = request_for([[LEDGER]])
+    whole = b'{"traces":[[{"returned":1,"state":null}]]}'
+    known = request.reply(Message(whole, b""))
+    request.found_right(known)
+    assert request.reply(Message(whole, b"")).traces is None
+    for border in range(len(whole)):
+        other = Message(whole[:border], whole[border:])
+        with pytest.raises(ProtocolError):
+            request.reply(other)
