@@ -4,6 +4,7 @@ usage: python one_wall.py WALL PROJECT FOLDER     prints {attack: how it ended} 
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -88,6 +89,7 @@ def _expect(value: object, wanted: object) -> None:
 def attacks(targets: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield every attack; it is stopped when it ends in an error of the operating system or for want of memory."""
     folder, package, grader = targets["folder"], targets["package"], targets["grader"]
+    yield "use what the server left open", lambda: os.fstat(targets["descriptor"])
     yield "read the grader's package", lambda: Path(package, "contract", "model.py").read_bytes()
     yield "read a file of root's", lambda: Path(folder, "secret").read_bytes()
     yield "read a file of another user's", lambda: Path(folder, "private").read_bytes()
@@ -112,7 +114,6 @@ def attacks(targets: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "leave a core", lambda: _expect(resource.getrlimit(resource.RLIMIT_CORE), (0, 0))
     yield "compute for an hour", lambda: _expect(resource.getrlimit(resource.RLIMIT_CPU), (60, 60))
     yield "queue messages", lambda: _expect(resource.getrlimit(resource.RLIMIT_MSGQUEUE), (0, 0))
-    yield "use what the server left open", lambda: os.fstat(targets["descriptor"])
     yield "gain by executing", lambda: _expect(_LIBC.prctl(39, 0, 0, 0, 0), 1)
     yield "be looked into", lambda: _expect(_LIBC.prctl(3, 0, 0, 0, 0), 0)
     yield "outlive the server", _outlive
@@ -147,7 +148,7 @@ def main(wall: str, project: str, folder: str) -> None:
         "name": f"\0autograder-{os.getpid()}",
         "shared": shared,
         "mount": ctypes.addressof(mount),
-        "descriptor": os.open(os.devnull, os.O_RDONLY),
+        "descriptor": fcntl.fcntl(0, fcntl.F_DUPFD, 50),
     }
     reader, writer = os.pipe()
     server = os.fork()  # the world of its own is the fork-server's, not the grader's

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from reporting_samples import FULL, GPU, MIXED, REJECTED, result
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.bundle import differences
 from autograder.reporting.merge import merge, merge_all
 from autograder.reporting.results import SubmissionResult, TestResult

@@ -10,10 +10,10 @@ from classes import solution
 from reporting_samples import FULL
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.many.batch import Settings, grade_batch
 from autograder.grading.many.journal import Journal, rows
-from autograder.grading.one import grade_one
+from autograder.grading.one import hidden_test_files
 from autograder.intake.discover import discover
 from autograder.reporting.results import GradeLine, SubmissionResult, TestResult
 from autograder.reporting.schema import row
@@ -48,7 +48,7 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[GradeL
         FULL,
         sha256=hashlib.sha256(source).hexdigest(),
         tests=TELLTALE,
-        versions={**FULL.versions, "tests": grade_one.tests_version()},
+        versions={**FULL.versions, "tests": hidden_test_files.tests_version()},
     )
     (work / "class").mkdir()
     with Journal(work / "out", resume=False) as journal:

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from reporting_samples import EXAMPLE, FULL, MIXED, REJECTED
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.gradebook import grades_csv, student_files
 from autograder.reporting.report import render_html, render_index, render_markdown
 from autograder.reporting.results import SubmissionResult, TestResult, grade_line
