@@ -10,7 +10,6 @@ EVENTS = "aadddddddddddddddddddx"
 
 @family(
     "q5.long_life",
-    points=2,
     num_blocks=(40, 90),
     block_size=(1, 16),
     head_dim=(1, 2),
@@ -38,7 +37,7 @@ def long_life(
             left -= len(script.operations) - start
         for m in "mno":
             if holding[m]:
-                script.on(m).read(numbers.choice([*holding[m]]))
+                script.on(m).fill(left % 7).read(numbers.choice([*holding[m]]))
         script.report(numbers.choice([*holding[m]] or gone[m]))
     return script
 
