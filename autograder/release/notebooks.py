@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,40 +12,39 @@ from nbformat import NotebookNode
 from otter.assign.solutions import replace_solutions
 
 from autograder.config import load_config
+from autograder.release import lesson_file
 
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
 GIVEN_CELLS = Path("autograder/sandbox/given_cells.json")
 README = Path(__file__).with_name("student_readme.md")
+_LANGUAGE_LINE = 'LANGUAGE = "en"'
+_BOTH = re.compile(r'(?m)("""|"|# )([^"#\n]*) / ([^"#\n]*[\u4e00-\u9fff][^"#\n]*)("|$)')  # English / Chinese
 
 
-def build(master: Path, lang: str) -> dict[str, bytes]:
+def build(master: Path, lang: str, repository: str) -> dict[str, bytes]:
     """Return the student files of one language by name; the same master gives the same bytes."""
     notebook = _with_stable_ids(jupytext.read(master))
     notebook.cells = [cell for cell in notebook.cells if _language(cell) in (None, lang)]
     for cell in notebook.cells:
-        cell.source = _without_solution(cell)
-        folded = "folded" in _tags(cell)
-        cell.metadata = NotebookNode(tags=["folded"]) if folded else NotebookNode()
+        cell.source = _as_handed_out(cell, lang, repository)
+        cell.metadata = NotebookNode()
     notebook.metadata["lang"] = lang
     name = f"{master.stem}.{lang}"
     text = jupytext.writes(notebook, fmt="py:percent").encode()
-    for cell in notebook.cells:
-        if _tags(cell):
-            cell.metadata = NotebookNode(tags=["folded"], jupyter={"source_hidden": True}, cellView="form")
     return {f"{name}.ipynb": _to_ipynb(notebook), f"{name}.py": text}
 
 
 def generated(root: Path) -> dict[Path, bytes]:
     """Return every file that the release step makes under ``root``, by its path relative to it."""
-    master = root / MASTER
+    master, repository = root / MASTER, load_config(root).repository
     files = {MASTER.with_suffix(".ipynb"): _to_ipynb(_with_stable_ids(jupytext.read(master)))}
     for lang in LANGUAGES:
-        files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang).items()}
-    files[GIVEN_CELLS] = _given_cells(root / MASTER)
-    readme = README.read_text("utf-8").replace("{repository}", load_config(root).repository)
-    return files | {STUDENT_FOLDER / "README.md": readme.encode()}
+        files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang, repository).items()}
+    files[GIVEN_CELLS] = _given_cells(root / MASTER, repository)
+    readme = README.read_text("utf-8").replace("{repository}", repository)
+    return files | {STUDENT_FOLDER / "README.md": readme.encode(), lesson_file.LESSON: lesson_file.joined(root)}
 
 
 def write(root: Path) -> None:
@@ -63,10 +63,11 @@ def drift(root: Path) -> list[str]:
     ]
 
 
-def _given_cells(master: Path) -> bytes:
+def _given_cells(master: Path, repository: str) -> bytes:
     """Return the code cells in which students change nothing, as JSON: the sandbox compiles them once for all."""
     cells = [cell for cell in jupytext.read(master).cells if cell.cell_type == "code"]
-    given = [cell.source for cell in cells if _without_solution(cell) == cell.source]
+    given = [_as_handed_out(cell, lang, repository) for cell in cells if _given(cell) for lang in LANGUAGES]
+    given = list(dict.fromkeys(given))
     return (json.dumps(given, ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -76,6 +77,19 @@ def _tags(cell: NotebookNode) -> list[str]:
 
 def _language(cell: NotebookNode) -> str | None:
     return next((tag.removeprefix("lang-") for tag in _tags(cell) if tag.startswith("lang-")), None)
+
+
+def _given(cell: NotebookNode) -> bool:
+    return bool(_without_solution(cell) == cell.source)
+
+
+def _as_handed_out(cell: NotebookNode, lang: str, repository: str) -> str:
+    """Return a cell's source without the solution; code and its comments speak the notebook's language."""
+    source = _without_solution(cell)
+    if cell.cell_type != "code":
+        return source.replace("{repository}", repository)
+    source = _BOTH.sub(lambda both: both[1] + both[2 + LANGUAGES.index(lang)] + both[4], source)
+    return source.replace(_LANGUAGE_LINE, f'LANGUAGE = "{lang}"').replace("{repository}", repository)
 
 
 def _without_solution(cell: NotebookNode) -> str:
