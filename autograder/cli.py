@@ -27,7 +27,7 @@ class OneSentence(click.ClickException):
 def _known_errors() -> tuple[type[Exception], ...]:
     from autograder.config import ConfigError
     from autograder.grading.confined import WeakConfinement
-    from autograder.grading.journal import JournalError
+    from autograder.grading.many.journal import JournalError
     from autograder.intake.submission import UsageError
     from autograder.release import ReleaseError
     from autograder.sandbox.client import ServerDied
@@ -98,8 +98,8 @@ def grade(
     shard: tuple[int, int],
 ) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
-    from autograder.grading.batch import Settings, grade_batch
-    from autograder.grading.cores import usable_cores
+    from autograder.grading.many.batch import Settings, grade_batch
+    from autograder.grading.many.cores import usable_cores
     from autograder.intake.discover import discover
     from autograder.progress import Progress
 
@@ -119,7 +119,7 @@ def grade(
 @_in_one_sentence
 def report(out: Path, lang: str | None) -> None:
     """Write every report and grades.csv in OUT again, from its journal."""
-    from autograder.grading.outputs import render
+    from autograder.grading.many.rerender import render
 
     config, words = _course(lang)
     lines = render(out, config, words)
@@ -133,7 +133,7 @@ def report(out: Path, lang: str | None) -> None:
 @_in_one_sentence
 def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
     """Merge runs, such as shards or CPU and GPU, into one."""
-    from autograder.grading.outputs import merge_runs
+    from autograder.grading.many.rerender import merge_runs
 
     config, words = _course(lang)
     lines, problems = merge_runs(runs, out, config, words)
@@ -153,8 +153,8 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 @_in_one_sentence
 def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
-    from autograder.grading.outputs import write_bundles
-    from autograder.grading.verify import verify_bundle
+    from autograder.grading.many.rerender import write_bundles
+    from autograder.grading.many.verify_bundle import verify_bundle
 
     config, words = _course(lang)
     if (out is None) == (bundle_zip is None):
@@ -181,9 +181,9 @@ def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
     """Score the hidden tests on wrong submissions: module files, catalogues of patches, or folders of them."""
     import json
 
-    from autograder.grading.cores import usable_cores
-    from autograder.grading.mutants import load_mutants
-    from autograder.grading.mutation import score_mutants, summary
+    from autograder.grading.many.cores import usable_cores
+    from autograder.grading.mutation.mutants import load_mutants
+    from autograder.grading.mutation.score import score_mutants, summary
 
     scores = []
     for score in score_mutants(load_mutants(mutants), jobs or usable_cores()):

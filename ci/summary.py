@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from autograder.config import ConfigError, load_config
-from autograder.grading.journal import JournalError
-from autograder.grading.outputs import results
+from autograder.grading.many.journal import JournalError
+from autograder.grading.many.rerender import results
 from autograder.reporting.feedback import visible
 from autograder.reporting.files import write_atomic
 from autograder.reporting.junit import junit

@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.contract.finding import Finding
 from autograder.contract.model import ReferenceModel, ReferencePool, ReferenceRequest
-from autograder.contract.observe import State, ids_of, is_int, kind_of
+from autograder.contract.observations import State, ids_of, is_int, kind_of
 
 SIZES = ("num_blocks", "block_size")
 COMPARED = (("requests", ("table", "seq_len")), ("managers", (*SIZES, "pool", "free")))

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.contract import allocation, reading
+from autograder.contract import allocation, compare_read
 from autograder.contract.finding import Finding
 from autograder.contract.ledger import compare_ledger
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
-from autograder.contract.observe import (
+from autograder.contract.observations import (
     EMPTY_STATE,
     State,
     is_int,
@@ -106,7 +106,7 @@ class _Judge:
         if operation.name == "read":
             assert pool is not None
             assert request is not None
-            found = reading.compare_read(pool, request, seen.get("returned"), expected.value)
+            found = compare_read.compare_read(pool, request, seen.get("returned"), expected.value)
             return found or allocation.unchanged(before, after, "read.changed", "read")
         if operation.name == "report":
             return _compare_report(seen.get("returned"), expected.value) or allocation.unchanged(

@@ -3,11 +3,11 @@
 from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
+from autograder.contract.compare_read import compare_read
 from autograder.contract.finding import Finding
 from autograder.contract.model import ReferencePool, ReferenceRequest
-from autograder.contract.observe import is_int, kind_of, raised_name
+from autograder.contract.observations import is_int, kind_of, raised_name
 from autograder.contract.operations import LEDGER_KEYS, Operation
-from autograder.contract.reading import compare_read
 from autograder.contract.scenario import Scenario
 
 TOTAL = LEDGER_KEYS[2]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from functools import cache
 
+from autograder.contract.cell_bytes import unique_cells
 from autograder.contract.ledger import LAYOUT, TOTAL
 from autograder.contract.operations import Operation
-from autograder.contract.patterns import unique_cells
 from autograder.contract.scenario import Scenario, Script
 
 WATCHED_CALLS = frozenset({"prefill", "decode", "read"})

@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.contract.finding import Finding
 from autograder.contract.model import ReferenceModel
-from autograder.contract.observe import ids_of, is_int, kind_of
+from autograder.contract.observations import ids_of, is_int, kind_of
 from autograder.contract.operations import LEDGER_KEYS, Operation
 
 TOKEN, BLOCK, TOTAL, LAYOUT = LEDGER_KEYS

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from autograder.contract.cell_bytes import poison, unique_cells
 from autograder.contract.operations import DTYPE_BYTES, Operation
-from autograder.contract.patterns import poison, unique_cells
 
 BLANKS = {
     "q1": frozenset({"kv_bytes_per_token", "kv_bytes_per_block", "total_cache_bytes"}),

@@ -7,10 +7,10 @@ pool's shape), so most blind deletions are illegal, and the model can tell that 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from autograder.contract.cell_bytes import NAN, poison, unique_cells
 from autograder.contract.compare import Deviation
 from autograder.contract.model import ReferenceModel
 from autograder.contract.operations import DTYPE_BYTES, Operation
-from autograder.contract.patterns import NAN, poison, unique_cells
 
 Operations = tuple[Operation, ...]
 Trial = Callable[[Operations], Deviation | None]

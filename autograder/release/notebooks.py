@@ -17,7 +17,7 @@ from autograder.release import lesson_file
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
-GIVEN_CELLS = Path("autograder/sandbox/given_cells.json")
+GIVEN_CELLS = Path("autograder/sandbox/inside/given_cells.json")
 README = Path(__file__).with_name("student_readme.md")
 _LANGUAGE_LINE = 'LANGUAGE = "en"'
 _BOTH = re.compile(r'(?m)("""|"|# )([^"#\n]*) / ([^"#\n]*[\u4e00-\u9fff][^"#\n]*)("|$)')  # English / Chinese

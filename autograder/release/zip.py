@@ -16,15 +16,15 @@ from otter.generate import MINIFORGE_VERSION
 from otter.generate import main as otter_generate
 
 from autograder.config import load_config
-from autograder.grading.grade_one import CPU_FILES, tests_version
-from autograder.grading.gradescope import OTTER_SETTINGS
-from autograder.grading.plugin import MANIFEST
+from autograder.grading.one.grade_one import CPU_FILES, tests_version
+from autograder.grading.one.gradescope import OTTER_SETTINGS
+from autograder.grading.otter.plugin import MANIFEST
 from autograder.release import ReleaseError
 from autograder.release.lock import locked, needed
 
 ZIP = Path("autograder/dist/autograder.zip")
 PYTHON = "3.11"
-PLUGIN = "autograder.grading.plugin.ConfinedSubmission"
+PLUGIN = "autograder.grading.otter.plugin.ConfinedSubmission"
 OWN_SCRIPTS = Path(__file__).with_name("otter")
 _SOURCES = ("autograder/**/*", "pyproject.toml", "README.md", "LICENSE", "ci/requirements.lock")
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from autograder.grading.plugin import MANIFEST
+from autograder.grading.otter.plugin import MANIFEST
 from autograder.release import ReleaseError
 from autograder.release.lock import locked
 from autograder.release.zip import ZIP, refuse_other_otter, sources_hash

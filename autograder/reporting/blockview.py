@@ -33,7 +33,7 @@ LOOKS = {".": "tail", " ": "free", "!": "twice", "?": "lost"}
 
 
 @dataclass(frozen=True)
-class Request:
+class Holder:
     """A request as far as it can be drawn; an id that is no small integer is None."""
 
     label: str
@@ -75,7 +75,7 @@ def picture(state: object, words: Words) -> Picture:
 
 
 def _block(
-    number: int, block_size: int, free: tuple[int | None, ...], requests: tuple[Request, ...], words: Words
+    number: int, block_size: int, free: tuple[int | None, ...], requests: tuple[Holder, ...], words: Words
 ) -> Block:
     slots, more = min(block_size, MOST_SLOTS), "… " if block_size > MOST_SLOTS else ""
     places = [(request, i) for request in requests for i, id_ in enumerate(request.table) if id_ == number]
@@ -93,11 +93,11 @@ def _block(
     return Block(number, tuple(request.label if slot < used else "." for slot in range(slots)), label)
 
 
-def _requests(data: object) -> tuple[Request, ...]:
+def _requests(data: object) -> tuple[Holder, ...]:
     if not isinstance(data, dict):
         return ()
     return tuple(
-        Request(_label(label), _count(r.get("seq_len")), _ids(r.get("table")))
+        Holder(_label(label), _count(r.get("seq_len")), _ids(r.get("table")))
         for label, r in list(data.items())[:MOST_REQUESTS]
         if isinstance(r, dict)
     )
@@ -117,7 +117,7 @@ def _count(value: object) -> int:
     return max(0, min(LARGEST, value)) if type(value) is int else 0
 
 
-def _table(request: Request, words: Words) -> str:
+def _table(request: Holder, words: Words) -> str:
     ids = ["?" if id_ is None else str(id_) for id_ in request.table[:MOST_IDS_SHOWN]]
     more = ["…"] if len(request.table) > MOST_IDS_SHOWN else []
     return words.text("picture.table", label=request.label, ids=", ".join(ids + more), tokens=request.seq_len)

@@ -22,7 +22,7 @@ from classes import make_class  # noqa: E402
 from commands import autograder, start_autograder  # noqa: E402
 from kills import LEVELS, kill, levels  # noqa: E402
 
-from autograder.grading.journal import rows  # noqa: E402
+from autograder.grading.many.journal import rows  # noqa: E402
 
 
 def main() -> int:

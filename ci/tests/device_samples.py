@@ -5,8 +5,8 @@ import functools
 from pathlib import Path
 
 from autograder.contract.device_scenarios import device_scenarios
-from autograder.grading.handle import SubmissionHandle
-from autograder.grading.verdict import Verdict
+from autograder.grading.one.judge import SubmissionHandle
+from autograder.grading.one.verdict import Verdict
 from autograder.intake.script import script_cells
 from autograder.sandbox.client import ForkServer
 

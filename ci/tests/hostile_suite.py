@@ -13,7 +13,7 @@ from pathlib import Path
 from environments import run_in
 
 from autograder.config import Config
-from autograder.grading.grade_one import Graded, grade_one
+from autograder.grading.one.grade_one import Graded, grade_one
 from autograder.intake.discover import discover
 from autograder.intake.read import read
 from autograder.reporting.schema import to_bytes, to_json

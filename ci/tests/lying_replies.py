@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograder.contract.compare import first_deviation
-from autograder.contract.observe import open_todo
+from autograder.contract.observations import open_todo
 from autograder.contract.scenario import BLANKS, Scenario
 from autograder.contract.scenarios import scenarios
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, ProtocolError
-from autograder.sandbox.trace import errors_of, traces_of
+from autograder.sandbox.trusted.validate_reply import errors_of, traces_of
 
 LIMIT = 1 << 16
 SLOW_S = 0.5

@@ -7,10 +7,10 @@ from classes import CEILING, solution
 from sandbox_samples import CASE, LEDGER, NEW, RIGHT, SHORT, shared_server, spawn
 
 from autograder.contract.scenarios import scenarios
-from autograder.grading.handle import SubmissionHandle
+from autograder.grading.one.judge import SubmissionHandle
 from autograder.sandbox.client import Died, ForkServer
 from autograder.sandbox.protocol import pack
-from autograder.sandbox.request import request_for
+from autograder.sandbox.trusted.request import request_for
 
 HANG = "while True: pass"
 

@@ -10,7 +10,7 @@ import pytest
 from classes import make_class, solution
 from commands import autograder, start_autograder
 
-from autograder.grading.journal import Journal, JournalError, rows
+from autograder.grading.many.journal import Journal, JournalError, rows
 
 CLASS_SIZE = 24
 

@@ -10,8 +10,8 @@ from device_samples import JOIN, MASTER, RETURN, patched, stand_in
 
 from autograder.cli import main
 from autograder.config import Config
-from autograder.grading.grade_on_device import GPU_FILES, grade_on_device
-from autograder.grading.grade_one import hidden_test_files
+from autograder.grading.one.grade_on_device import GPU_FILES, grade_on_device
+from autograder.grading.one.grade_one import hidden_test_files
 from autograder.intake.submission import Submission
 from autograder.reporting.gradebook import grades_csv, student_files
 from autograder.reporting.merge import merge
@@ -104,8 +104,8 @@ def test_without_cuda_one_sentence_says_what_to_do(command: list[str], tmp_path:
 
 def test_grading_on_the_cpu_loads_nothing_of_the_device_part() -> None:
     program = (
-        "import sys, autograder.grading.batch, autograder.grading.handle;"
+        "import sys, autograder.grading.many.batch, autograder.grading.one.judge;"
         "print([m for m in sys.modules if 'device' in m.rpartition('autograder.')[2] and m.startswith('autograder.')"
-        " or m in ('torch', 'autograder.sandbox.gpu_server')])"
+        " or m in ('torch', 'autograder.sandbox.trusted.gpu_server')])"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"

@@ -6,7 +6,7 @@ from device_samples import JOIN, patched
 from autograder.contract.device_compare import device_deviation
 from autograder.contract.device_scenarios import device_scenarios
 from autograder.sandbox.client import Died
-from autograder.sandbox.gpu_server import GpuServer
+from autograder.sandbox.trusted.gpu_server import GpuServer
 
 BASIC = device_scenarios("fakegpu")["g4.basic"]
 BROKEN = f"import os\nif self.num_blocks == 6: os._exit(89)\n{JOIN}"

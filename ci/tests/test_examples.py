@@ -10,7 +10,7 @@ from autograder import hidden_tests
 from autograder.config import Config
 from autograder.contract.model import ReferenceModel
 from autograder.contract.scenarios import scenarios
-from autograder.grading.grade_one import grade_one
+from autograder.grading.one.grade_one import grade_one
 from autograder.intake.submission import Submission
 from autograder.reporting.feedback import POLICIES
 from autograder.reporting.gradebook import student_files

@@ -13,7 +13,7 @@ from classes import make_class
 from commands import autograder, start_autograder
 from kills import LEVELS, kill, levels
 
-from autograder.grading.journal import rows
+from autograder.grading.many.journal import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASS_SIZE = 10

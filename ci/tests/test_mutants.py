@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from autograder.contract.scenarios import scenarios
-from autograder.grading.mutants import load_mutants
-from autograder.grading.mutation import Score, score_mutants
+from autograder.grading.mutation.mutants import load_mutants
+from autograder.grading.mutation.score import Score, score_mutants
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "solutions" / "mutants"
 JOBS = 2

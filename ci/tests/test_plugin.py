@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from commands import ENVIRONMENT, ROOT
 
-from autograder.grading.grade_one import not_gradable
-from autograder.grading.plugin import ConfinedSubmission, set_aside
+from autograder.grading.one.grade_one import not_gradable
+from autograder.grading.otter.plugin import ConfinedSubmission, set_aside
 from autograder.release.zip import build
 
 SETTINGS = {"feedback": "hint", "gpu": "required", "language": "en"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autograder.config import Config
-from autograder.grading.batch import Settings, grade_batch
+from autograder.grading.many.batch import Settings, grade_batch
 from autograder.intake.discover import discover
 from autograder.reporting.results import CPU_QUESTIONS, GradeLine
 

@@ -3,7 +3,7 @@
 import pytest
 from sandbox_samples import CASE, LEDGER, RIGHT, load, spawn, trace
 
-from autograder.sandbox.cells import without_magics
+from autograder.sandbox.inside.cells import without_magics
 
 
 def ledger(*cells: str) -> object:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, Flood, Frame, ProtocolError, pack
-from autograder.sandbox.trace import errors_of, traces_of
+from autograder.sandbox.trusted.validate_reply import errors_of, traces_of
 
 LIMIT = 1 << 16
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sandbox_samples import LEDGER, RIGHT, spawn, trace
 
-from autograder.sandbox.readable import PACKAGE
+from autograder.sandbox.walls.visible_paths import PACKAGE
 
 SECRET_FILES = [*sorted(Path(PACKAGE, "hidden_tests").glob("*.py")), *sorted(Path(PACKAGE, "contract").glob("*.py"))]
 KNOWN_TO_CHILDREN = {"__init__.py", "operations.py"}

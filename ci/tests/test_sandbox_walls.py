@@ -8,7 +8,7 @@ import pytest
 from environments import run_in
 from sandbox_samples import RIGHT
 
-from autograder.sandbox.readable import PACKAGE
+from autograder.sandbox.walls.visible_paths import PACKAGE
 
 ATTACKS = f"""
 import ctypes, os, platform, socket, sys
@@ -32,7 +32,7 @@ def child():
     if os.fork() == 0:
         os._exit(0)
 
-for name in ("hidden_tests/__init__.py", "contract/operations.py", "sandbox/worker.py"):
+for name in ("hidden_tests/__init__.py", "contract/operations.py", "sandbox/inside/worker.py"):
     attempt("package " + name, lambda: read({PACKAGE!r} + "/" + name))
 for path in ("/etc/shadow", "/etc/passwd", "/proc/1/environ", "/proc/1/mem", "/proc/1/maps", "/dev/mem"):
     attempt(path, lambda: read(path))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.grading.plugin import run_autograder
+from autograder.grading.otter.plugin import run_autograder
 
 if __name__ == "__main__":
     run_autograder(Path(__file__).resolve().parent.parent)

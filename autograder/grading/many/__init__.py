@@ -1,0 +1,1 @@
+"""Many submissions: workers, the journal, and what derives from it."""

@@ -1,0 +1,31 @@
+"""Checking a bundle: its hashes, and on request whether grading its submission again gives the same results."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from autograder.config import Config
+from autograder.contract.finding import Finding
+from autograder.grading.confined import confined_server
+from autograder.grading.one.grade_one import grade_one
+from autograder.intake.discover import discover
+from autograder.intake.read import read
+from autograder.reporting.bundle import differences, results_of, submission_of, verify
+from autograder.reporting.results import GPU_QUESTIONS
+from autograder.reporting.schema import to_json
+from autograder.reporting.words import Words
+
+
+def verify_bundle(path: Path, regrade: bool, config: Config, words: Words) -> list[Finding]:
+    """Return what is wrong with the bundle at ``path``; ``regrade`` compares its CPU part with a fresh grading."""
+    problems = verify(path)
+    if problems or not regrade:
+        return problems
+    stored = results_of(path)
+    name, content = submission_of(path)
+    with TemporaryDirectory() as folder, confined_server(allow_weak=False) as server:
+        received = Path(folder) / name
+        received.write_bytes(content)
+        submission = read(discover([received])[0])
+        again = to_json(grade_one(server, submission, config, words).result, words)
+    cpu = {**stored, "tests": [t for t in stored["tests"] if t["question"] not in GPU_QUESTIONS]}
+    return differences(cpu, again)

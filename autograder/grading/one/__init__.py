@@ -1,0 +1,1 @@
+"""One submission: asking, judging, adding up."""

@@ -1,0 +1,111 @@
+"""The shortest failing example of a failed case, found by running smaller and smaller scenarios in the sandbox."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.contract.compare import Deviation, first_deviation
+from autograder.contract.observations import EMPTY_STATE, State, is_int
+from autograder.contract.scenario import Scenario
+from autograder.contract.shrink import Operations, shrink
+from autograder.grading.one.loaded_submission import LoadedSubmission
+from autograder.sandbox.client import Died
+
+SHARED_TRIALS = 250
+FRESH_TRIALS = 30
+SHORT, SMALL = 6, 8
+MOST_CASES = 3
+
+
+def shortest_example(submission: LoadedSubmission, failed: Sequence[Scenario]) -> Mapping[str, Any] | None:
+    """Return the shortest failing run found for one question: its operations, and the states around the last of them.
+
+    The failed cases are tried in order until one gives an example of at most :data:`SHORT` operations on a pool of at
+    most :data:`SMALL` blocks; the number of trials is fixed, so the same submission gives the same example.
+    """
+    best: Mapping[str, Any] | None = None
+    for scenario in failed[:MOST_CASES]:
+        found = _shrunk(submission, scenario)
+        if found and (best is None or _size(found) < _size(best)):
+            best = found
+        if best and _size(best) <= (SHORT, SMALL):
+            break
+    return best
+
+
+def _size(example: Mapping[str, Any]) -> tuple[int, int]:
+    pools = [operation[2] for operation in example["operations"] if operation[0] == "new"]
+    return max(len(example["operations"]), SHORT), max([*pools, SMALL])
+
+
+def _shrunk(submission: LoadedSubmission, scenario: Scenario) -> Mapping[str, Any] | None:
+    """Shrink one failing scenario.
+
+    Trials share a child, which is fast; only where the result does not fail again in a fresh one, as it does not when
+    calls leave traces in the class, is the search repeated with a fresh child per trial.
+    """
+    for alone, trials in ((False, SHARED_TRIALS), (True, FRESH_TRIALS)):
+
+        def run(operations: Operations, alone: bool = alone) -> Deviation | None:
+            return _deviation(submission, scenario, operations, alone)
+
+        first = run(scenario.operations)
+        if first is None:
+            continue
+        shortest = shrink(scenario.operations, first, run, trials)
+        confirmed = _deviation(submission, scenario, shortest, alone=True)
+        if confirmed and confirmed.finding.code == first.finding.code:
+            return _describe(submission, shortest, confirmed)
+    return None
+
+
+def _deviation(
+    submission: LoadedSubmission, scenario: Scenario, operations: Operations, alone: bool
+) -> Deviation | None:
+    try:
+        trace = submission.run(operations, alone)
+    except Died:
+        return None
+    return first_deviation(scenario.question, operations, trace, scenario.focus)
+
+
+def _describe(submission: LoadedSubmission, operations: Operations, deviation: Deviation) -> Mapping[str, Any] | None:
+    try:
+        states = [observation["state"] for observation in submission.run(operations, alone=True)]
+    except Died:
+        return None
+    before = states[-2] if len(states) > 1 else EMPTY_STATE
+    return {
+        "operations": [operation.to_wire() for operation in operations],
+        "finding": deviation.finding.to_json(),
+        "before": _plain(before, operations),
+        "after": _plain(states[-1], operations),
+    }
+
+
+def _plain(state: State, operations: Operations) -> dict[str, Any] | None:
+    """Return the pool that the last operation is about, with the requests that were used on it, for a picture."""
+    pools = [name for o in operations for name in o.args[:1] if name in state["managers"]]
+    if not pools:
+        return None
+    m = operations[-1].args[0] if operations[-1].args[0] in state["managers"] else pools[-1]
+    elsewhere = {o.args[1] for o in operations if o.args[0] in state["managers"] and o.args[0] != m and len(o.args) > 1}
+    seen = state["managers"][m]
+    requests = {
+        r: {"seq_len": request.get("seq_len"), "table": _ids(request.get("table"))}
+        for r, request in state["requests"].items()
+        if r not in elsewhere
+    }
+    by_hand = {o.args[0] for o in operations if o.name == "place"}
+    placed = {b for r, request in state["requests"].items() if r in by_hand for b in _ids(request.get("table"))}
+    return {
+        "num_blocks": seen.get("num_blocks"),
+        "block_size": seen.get("block_size"),
+        "free": [b for b in _ids(seen.get("free")) if b not in placed],
+        "requests": requests,
+    }
+
+
+def _ids(value: Any) -> list[int | None]:
+    """Return the entries of an observed sequence, None for those that are no block ids."""
+    items = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
+    return [item if is_int(item) else None for item in items] if isinstance(items, list) else []

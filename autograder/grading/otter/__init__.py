@@ -1,0 +1,1 @@
+"""The same grade under `otter run` and on Gradescope."""

@@ -1,0 +1,61 @@
+"""What the trusted cell calls in Otter's kernel: every case is judged here, confined, before Otter's tests ask."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.config import Config
+from autograder.contract.checkable import Checkable
+from autograder.contract.finding import Finding
+from autograder.grading.confined import confined_server
+from autograder.grading.one.grade_one import CPU_FILES, hidden_test_files, remarks
+from autograder.grading.one.gradescope import NotGradable, receipt, rejection
+from autograder.grading.one.judge import SubmissionHandle
+from autograder.intake.discover import Entry, discover
+from autograder.intake.read import read
+from autograder.intake.submission import Rejected, Submission, UsageError
+from autograder.reporting.feedback import spoken
+from autograder.reporting.words import Words
+
+
+def judge(received: str, settings: Mapping[str, Any]) -> Checkable:
+    """Return the submission below ``received``, judged; print the text for the student as one line of JSON.
+
+    That line comes last, so whoever finds it knows that everything before it happened.
+    """
+    config = Config(**settings)
+    words = Words(config.language)
+    handed_in = read(_entry(Path(received)))
+    if isinstance(handed_in, Rejected):
+        reason = Finding(handed_in.code, handed_in.details)
+        print(json.dumps({"text": rejection(reason, words)}))
+        return NotGradable(words.sentence(reason))
+    handle, text = _judged(handed_in, config, words)
+    print(json.dumps({"text": text}))
+    return handle
+
+
+def _judged(submission: Submission, config: Config, words: Words) -> tuple[SubmissionHandle, str]:
+    with confined_server(allow_weak=False) as server:
+        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
+        try:
+            for file in hidden_test_files(CPU_FILES):
+                for case in file.test_cases:
+                    handle.verdict(case.name)
+        finally:
+            handle.close()
+    notes = (*remarks(submission), *handle.notes)
+    return handle, receipt(notes, handle.verdicts.values(), config, words)
+
+
+def _entry(received: Path) -> Entry:
+    """Return everything in the folder as the work of one student."""
+    try:
+        entries = discover([received])
+    except UsageError:
+        entries = []
+    if len(entries) == 1:
+        return entries[0]
+    names = tuple(sorted(item.name for item in received.iterdir()))
+    return Entry("", "submission", received, names)

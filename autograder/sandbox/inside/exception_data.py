@@ -1,0 +1,44 @@
+"""An exception of a submission as plain data."""
+
+import builtins
+import re
+from typing import Any
+
+from autograder.sandbox.inside.encode import MAX_TEXT, type_name
+
+_type, _str, _slice = type, str, str.__getitem__
+_mro = type.__dict__["__mro__"].__get__
+_BUILTIN = {
+    error: error.__name__
+    for error in vars(builtins).values()
+    if isinstance(error, type) and issubclass(error, BaseException)
+}
+_QUOTED = re.compile(r"'(\w+)'")
+
+
+def exception_data(error: BaseException) -> dict[str, Any]:
+    """Return name, builtin base classes, text, and what else the trusted side asks about an exception."""
+    text = message(error)
+    bases = [_BUILTIN[kind] for kind in _mro(_type(error)) if kind in _BUILTIN]
+    blank = _QUOTED.search(text) if "NameError" in bases else None
+    return {
+        "name": type_name(error),
+        "bases": bases,
+        "text": text[:MAX_TEXT],
+        "oom": "OOM" in text,
+        "blank": blank[1] if blank else None,
+        "missing": None,
+    }
+
+
+def missing(name: str, error: str) -> dict[str, Any]:
+    """Return the description of a contract name that the submission does not define."""
+    return {"name": error, "bases": [error], "text": "", "oom": False, "blank": None, "missing": name}
+
+
+def message(error: BaseException) -> str:
+    """Return the exception's text as an exact str, empty when its own code fails."""
+    try:
+        return _str.__str__(_str(error))
+    except BaseException:
+        return ""

@@ -1,0 +1,97 @@
+"""What the fork-server and a process that holds a GPU have in common: their start, and what they say of themselves."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.trusted.child import Child
+from autograder.sandbox.walls.visible_paths import PACKAGE
+
+MESSAGE_BYTES = 1 << 16
+START_S = 120.0
+"""How long a new process may take until it says that it is ready."""
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+_ENVIRONMENT = {
+    **_ONE_THREAD,
+    "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",  # pyseccomp looks for its library with ldconfig
+    "HOME": "/nonexistent",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",  # the same submission gives the same results
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # a forked child could not use CUDA after this process touched it
+    "CUDA_CACHE_DISABLE": "1",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # huge pages where possible: less to copy per fork
+}
+_KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from autograder.sandbox.inside.{} import main; main()"
+
+
+class ServerDied(Exception):
+    """The fork-server could not start or is gone; the text says why."""
+
+
+class Server(ABC):
+    """Where children come from: a fork-server, or for a GPU one new process per child; for one thread at a time."""
+
+    limits: Limits
+    device: str
+
+    @abstractmethod
+    def spawn(self) -> Child:
+        """Return a fresh child; raise ServerDied."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End every child."""
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """Return each wall's name and ``on`` or ``off: why``."""
+        return dict(self._hello["layers"])
+
+    @property
+    def breaches(self) -> list[str]:
+        """Return what a probe behind these walls could do all the same; grading is safe when there is nothing."""
+        return list(self._hello["breaches"])
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Return the versions of Python and torch that children run on, and of a device."""
+        return dict(self._hello["versions"])
+
+    @cached_property
+    def _hello(self) -> dict[str, Any]:
+        """What a child's process said of itself when it was ready."""
+        return self._greeting()
+
+    @abstractmethod
+    def _greeting(self) -> dict[str, Any]: ...
+
+
+def whereabouts(secrets: Sequence[Path]) -> dict[str, Any]:
+    """Return what a probe needs to know: the files, processes and folders that must stay out of its reach."""
+    return {
+        "client_pid": os.getpid(),
+        "secrets": [str(path) for path in (*sorted(Path(PACKAGE).rglob("*.py")), *secrets)],
+        "folders": ["/", "/dev/shm", tempfile.gettempdir(), PACKAGE, os.getcwd()],
+    }
+
+
+def launch(program: str, *fds: int) -> "subprocess.Popen[bytes]":
+    """Start ``main`` of a module of the sandbox in a Python of its own; the first descriptor brings its settings."""
+    return subprocess.Popen(
+        [sys.executable, "-sP", "-c", _PROGRAM.format(program), os.path.dirname(PACKAGE), *map(str, fds)],
+        env={**_ENVIRONMENT, **{k: v for k, v in os.environ.items() if k in _KEPT}},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=fds,
+        start_new_session=True,
+    )

@@ -1,0 +1,84 @@
+"""The system calls a child may make: a list of what Python and torch need, nothing else.
+
+Whatever the list does not name fails with ENOSYS, as on a kernel that does not have it: a call that a future kernel
+adds is refused without anyone having heard of it, and the C library falls back to older ways by itself.
+"""
+
+import ctypes
+import errno
+import os
+import tempfile
+
+from autograder.sandbox.walls import libc
+
+_ALLOWED = """
+read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 close close_range lseek dup dup2
+dup3 pipe pipe2 stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getdents getdents64
+getcwd chdir fchdir statfs fstatfs fadvise64 flock umask
+mmap munmap mprotect mremap madvise brk msync mincore membarrier
+futex set_robust_list get_robust_list rseq set_tid_address sched_yield sched_getaffinity sched_getparam
+sched_getscheduler sched_get_priority_max sched_get_priority_min getcpu
+rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause alarm
+setitimer getitimer restart_syscall
+clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage sysinfo uname
+getpid gettid getppid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid getrlimit
+getrandom poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd eventfd2
+exit exit_group
+""".split()
+_WRITING = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_TMPFILE & ~os.O_DIRECTORY
+_CLONE_THREAD = 0x10000
+# Not F_SETOWN and F_SETSIG: with them a file could be made to send any signal to any process of the same user.
+_FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 1030, 1032)
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # terminal questions, bytes waiting, close-on-exec
+_PRCTL = (15, 16)  # name of a thread
+
+
+class Program:
+    """A compiled filter, ready to be installed by any number of children."""
+
+    def __init__(self, code: bytes) -> None:
+        class Header(ctypes.Structure):
+            _fields_ = [("count", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+        self._code = ctypes.create_string_buffer(code, len(code))
+        self._header = Header(len(code) // 8, ctypes.cast(self._code, ctypes.c_void_p))
+
+    def install(self) -> None:
+        """Filter the system calls of this process for good."""
+        libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(self._header))
+
+
+def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Program:
+    """Compile the list; where no other wall stands around files they may only be read. OSError without libseccomp.
+
+    A process that drives a GPU asks its driver by ``ioctl``, under numbers that only the driver knows.
+    """
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError) as error:
+        raise OSError(errno.ENOENT, f"pyseccomp needs the library libseccomp2 ({error})") from None
+    rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.ENOSYS))
+    rules.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
+
+    def allow(name: str, *conditions: object) -> None:
+        if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) >= 0:  # some names exist on one architecture only
+            rules.add_rule(pyseccomp.ALLOW, name, *conditions)
+
+    arg, equal, masked = pyseccomp.Arg, pyseccomp.EQ, pyseccomp.MASKED_EQ
+    for name in (*_ALLOWED, *(("ioctl",) if drives_devices else ())):
+        allow(name)
+    allow("clone", arg(0, masked, _CLONE_THREAD, _CLONE_THREAD))
+    allow("prlimit64", arg(2, equal, 0))
+    for name, position in (("open", 1), ("openat", 2)):
+        if may_write_files:
+            allow(name)
+        else:
+            allow(name, arg(position, masked, _WRITING, 0))
+    questions = () if drives_devices else (("ioctl", 1, _IOCTL),)
+    for name, position, values in (("fcntl", 1, _FCNTL), ("prctl", 0, _PRCTL), *questions):
+        for value in values:
+            allow(name, arg(position, equal, value))
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return Program(file.read())
