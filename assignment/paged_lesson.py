@@ -521,7 +521,7 @@ def line_of(question: str, *beginnings: str) -> str:
 def advice(failure: Failure) -> str:
     """Return what the failure most likely comes from and the line to look at, or ""."""
     if isinstance(failure.got, Raised) and failure.got.kind not in ("OOM", "ValueError"):
-        told, line = _exception(failure, failure.got), say("In ", "出错位置：") + failure.got.line
+        told, line = _exception(failure, failure.got), say("In ", "出错在") + failure.got.line
         line = line if failure.got.line else ""
     else:
         told, line = _BY_VERB.get(failure.step.verb, _nothing)(failure)
@@ -542,6 +542,9 @@ def _exception(failure: Failure, raised: Raised) -> str:
     if "is not iterable" in raised.words:
         return say("allocated_blocks is a list of block numbers, not how many.",
                    "allocated_blocks 是一个块号的列表，不是块数。")  # fmt: skip
+    if "expected Tensor" in raised.words:
+        return say("blocks holds numbers; take each block's tensor out of self.physical_kv_cache.",
+                   "blocks 里是块号；要从 self.physical_kv_cache 里取出每一块的张量。")  # fmt: skip
     if raised.kind == "AttributeError":
         return say("A request has request_id, seq_len and block_table; the manager's names stand in its class above.",
                    "请求有 request_id、seq_len 和 block_table；管理器的各个名字见上面的类。")  # fmt: skip
@@ -638,7 +641,7 @@ def _read(failure: Failure) -> tuple[str, str]:
             return say("The pieces were put side by side: rows got wider instead of more.",
                        "各段并排放了：行变宽了，行数没有变多。"), joined  # fmt: skip
         if len(got.shape) == 2:
-            return say("Rows are missing.", "少了几行。"), joined
+            return say("Rows are missing.", "少了几行。"), pieces if got.shape[0] % size == 0 else joined
         return "", line_of("q4", "self.physical_kv_cache", "pool") or joined
     if not isinstance(got, list):
         return "", joined
@@ -686,9 +689,13 @@ def ledger_advice(sizes: dict[str, int], expected: tuple[int, ...], got: tuple[o
         if isinstance(value, float):
             told = say(f"{name} is a float; bytes are counted in integers.", f"{name} 是浮点数；字节数要用整数。")
         elif isinstance(value, int) and value > 0 and right % value == 0:
-            told = say(f"{name} is too small by a factor of {right // value}.", f"{name} 小了 {right // value} 倍。")
+            told = say(
+                f"{name} is too small by a factor of {right // value}.", f"{name} 只有应得的 1/{right // value}。"
+            )
         elif isinstance(value, int) and value > 0 and value % right == 0:
-            told = say(f"{name} is too large by a factor of {value // right}.", f"{name} 大了 {value // right} 倍。")
+            told = say(
+                f"{name} is too large by a factor of {value // right}.", f"{name} 是应得的 {value // right} 倍。"
+            )
         else:
             told = say(f"{name} is {in_words(value)}, not {right}.", f"{name} 是 {in_words(value)}，应为 {right}。")
         return "\n".join(filter(None, (told, line_of("q1", f"{name} ="))))
@@ -1014,7 +1021,7 @@ def told(num_blocks: int, block_size: int, steps: tuple[str, ...]) -> Figure:
         try:
             outcome = attempt(manager, requests, step)
         except NotImplementedError as error:
-            captions.append(say(f"{text}: waiting for {error}", f"{text}：等着 {error}"))
+            captions.append(say(f"{text}: waiting for {error}", f"{text}：要等 {error} 完成"))
             frames.append(frame(captions[-1], before))
             break
         live = now_alive(live, step, outcome)
@@ -1089,7 +1096,7 @@ def when_ready(demonstration: Any) -> None:
     except NotImplementedError as error:
         if not is_open_todo(error):
             raise
-        emit(say(f"Waiting for {error}.", f"等着 {error}。"))
+        emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
 
 # -------------------- check --------------------
 # The public checks: passed, failed with rule, story, line and picture, not attempted, or waiting.
@@ -1122,7 +1129,7 @@ def public_check(question: str) -> Outcome:
         undone = [q for q in FUNCTIONS if public_check(q).status == "not attempted"]
         if undone:
             todos = say(", ", "、").join(f"TODO {q[1:]}" for q in undone)
-            return Outcome(question, "waiting", say(f"waiting for {todos}.", f"等着 {todos}。"))
+            return Outcome(question, "waiting", say(f"waiting for {todos}.", f"要等 {todos} 完成。"))
     elif function_of(question) is None:
         return Outcome(question, "not attempted", why_undefined(question))
     try:
@@ -1225,7 +1232,7 @@ def check_ledger() -> tuple[int, Outcome] | None:
                 raise
             raised = as_outcome(error)
             right, got = raised.kind == expected, raised.words
-            told = say(f"In {raised.line}", f"出错位置：{raised.line}") if raised.line else ""
+            told = say(f"In {raised.line}", f"出错在{raised.line}") if raised.line else ""
         if not right:
             unit = say(" (bytes per token, per block, in all)", "（每 token、每块、总计的字节数）")
             wanted = expected if isinstance(expected, str) else ", ".join(map(str, expected)) + unit
@@ -1356,18 +1363,13 @@ def guess(question: str, **guesses: Any) -> None:
 
 
 def answers(question: str) -> Figure | None:
-    """Return the guesses beside what the student's code says; None where nothing was guessed or the code is open."""
+    """Return the guesses beside what the student's code says; None where nothing was guessed or a check fails."""
     if question not in typed or any(has_blank(value) for value in typed[question].values()):
         return None
-    rows = []
-    for name, value in typed[question].items():
-        try:
-            answer = ANSWERS[question][name]()
-        except Exception as error:
-            if is_open_todo(error) or isinstance(error, (KeyError, AttributeError, ValueError)):
-                return None
-            raise
-        rows.append((name, value, answer, same(value, answer)))
+    if question in FUNCTIONS and public_check(question).status != "passed":
+        return None
+    asked = [(name, mine, ANSWERS[question][name]()) for name, mine in typed[question].items()]
+    rows = [(name, mine, answer, same(mine, answer)) for name, mine, answer in asked]
     head = (say("your prediction", "你的猜测"), say("your code", "你的代码"))
     lines = [
         f"{'=' if right else '≠'} {name}: {head[0]} {mine}, {head[1]} {answer}" for name, mine, answer, right in rows
@@ -1415,7 +1417,7 @@ def _last(num_blocks: int, block_size: int, *steps: str) -> Any:
 
 def _grows(block_size: int, hold: str) -> list[int]:
     """Return which of five decodes make the table longer."""
-    manager, requests = new_manager(8, block_size, 1), Requests()
+    manager, requests = new_manager(16, block_size, 1), Requests()
     introduce(requests, read_step(hold))
     held: Any = perform(manager, requests, read_step(hold))
     grown = []
@@ -1459,7 +1461,7 @@ def readiness() -> Outcome:
         return Outcome("GPU", "not attempted", say(f"cannot be tried yet: {error}", f"还不能试：{error}"))
     except Exception as error:
         if is_open_todo(error):
-            return Outcome("GPU", "waiting", say(f"waiting for {error}.", f"等着 {error}。"))
+            return Outcome("GPU", "waiting", say(f"waiting for {error}.", f"要等 {error} 完成。"))
         return Outcome("GPU", "failed", _why(error))
     found = {
         "device": (getattr(cache, "device", None), manager.physical_kv_cache.device),
@@ -1488,7 +1490,7 @@ def _why(error: Exception) -> str:
         )
     else:
         told = say(f"not ready: {type(error).__name__}: {error}", f"还不行：{type(error).__name__}：{error}")
-    return f"{told}\n{say('In ', '出错位置：')}{line}" if line else told
+    return f"{told}\n{say('In ', '出错在')}{line}" if line else told
 
 # -------------------- grader --------------------
 # Otter's grader with words and pictures: check one, check all, export.
@@ -1627,7 +1629,7 @@ _LIFE: list[tuple[str, tuple[int, ...], Tables]] = [  # event, free blocks, what
 def moments() -> list[tuple[str, Snapshot]]:
     """Return the five moments with their events: a pool of five blocks with four slots each."""
     return [
-        (event, Snapshot(5, 4, free, tables, frozenset(name for name, (table, _) in tables.items() if table)))
+        (event, Snapshot(5, 4, free, tables, frozenset(name for name in tables if tables[name][0])))
         for event, free, tables in _LIFE
     ]
 
@@ -1636,7 +1638,7 @@ def life() -> None:
     """Show the life, one moment after the other."""
     states = [Snapshot(5, 4, (0, 1, 2, 3, 4), {}), *(state for _, state in moments())]
     frames = [frame(event, state, before) for (event, state), before in zip(moments(), states, strict=False)]
-    emit(stepper([event for event, _ in _LIFE], frames))
+    emit(stepper([event for event, *_ in _LIFE], frames))
 
 
 def follow(name: str, token: int) -> None:

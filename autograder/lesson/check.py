@@ -50,7 +50,7 @@ def public_check(question: str) -> Outcome:
         undone = [q for q in FUNCTIONS if public_check(q).status == "not attempted"]
         if undone:
             todos = say(", ", "、").join(f"TODO {q[1:]}" for q in undone)
-            return Outcome(question, "waiting", say(f"waiting for {todos}.", f"等着 {todos}。"))
+            return Outcome(question, "waiting", say(f"waiting for {todos}.", f"要等 {todos} 完成。"))
     elif function_of(question) is None:
         return Outcome(question, "not attempted", why_undefined(question))
     try:
@@ -153,7 +153,7 @@ def check_ledger() -> tuple[int, Outcome] | None:
                 raise
             raised = as_outcome(error)
             right, got = raised.kind == expected, raised.words
-            told = say(f"In {raised.line}", f"出错位置：{raised.line}") if raised.line else ""
+            told = say(f"In {raised.line}", f"出错在{raised.line}") if raised.line else ""
         if not right:
             unit = say(" (bytes per token, per block, in all)", "（每 token、每块、总计的字节数）")
             wanted = expected if isinstance(expected, str) else ", ".join(map(str, expected)) + unit

@@ -45,7 +45,7 @@ def line_of(question: str, *beginnings: str) -> str:
 def advice(failure: Failure) -> str:
     """Return what the failure most likely comes from and the line to look at, or ""."""
     if isinstance(failure.got, Raised) and failure.got.kind not in ("OOM", "ValueError"):
-        told, line = _exception(failure, failure.got), say("In ", "出错位置：") + failure.got.line
+        told, line = _exception(failure, failure.got), say("In ", "出错在") + failure.got.line
         line = line if failure.got.line else ""
     else:
         told, line = _BY_VERB.get(failure.step.verb, _nothing)(failure)
@@ -66,6 +66,9 @@ def _exception(failure: Failure, raised: Raised) -> str:
     if "is not iterable" in raised.words:
         return say("allocated_blocks is a list of block numbers, not how many.",
                    "allocated_blocks 是一个块号的列表，不是块数。")  # fmt: skip
+    if "expected Tensor" in raised.words:
+        return say("blocks holds numbers; take each block's tensor out of self.physical_kv_cache.",
+                   "blocks 里是块号；要从 self.physical_kv_cache 里取出每一块的张量。")  # fmt: skip
     if raised.kind == "AttributeError":
         return say("A request has request_id, seq_len and block_table; the manager's names stand in its class above.",
                    "请求有 request_id、seq_len 和 block_table；管理器的各个名字见上面的类。")  # fmt: skip
@@ -162,7 +165,7 @@ def _read(failure: Failure) -> tuple[str, str]:
             return say("The pieces were put side by side: rows got wider instead of more.",
                        "各段并排放了：行变宽了，行数没有变多。"), joined  # fmt: skip
         if len(got.shape) == 2:
-            return say("Rows are missing.", "少了几行。"), joined
+            return say("Rows are missing.", "少了几行。"), pieces if got.shape[0] % size == 0 else joined
         return "", line_of("q4", "self.physical_kv_cache", "pool") or joined
     if not isinstance(got, list):
         return "", joined
@@ -210,9 +213,13 @@ def ledger_advice(sizes: dict[str, int], expected: tuple[int, ...], got: tuple[o
         if isinstance(value, float):
             told = say(f"{name} is a float; bytes are counted in integers.", f"{name} 是浮点数；字节数要用整数。")
         elif isinstance(value, int) and value > 0 and right % value == 0:
-            told = say(f"{name} is too small by a factor of {right // value}.", f"{name} 小了 {right // value} 倍。")
+            told = say(
+                f"{name} is too small by a factor of {right // value}.", f"{name} 只有应得的 1/{right // value}。"
+            )
         elif isinstance(value, int) and value > 0 and value % right == 0:
-            told = say(f"{name} is too large by a factor of {value // right}.", f"{name} 大了 {value // right} 倍。")
+            told = say(
+                f"{name} is too large by a factor of {value // right}.", f"{name} 是应得的 {value // right} 倍。"
+            )
         else:
             told = say(f"{name} is {in_words(value)}, not {right}.", f"{name} 是 {in_words(value)}，应为 {right}。")
         return "\n".join(filter(None, (told, line_of("q1", f"{name} ="))))

@@ -18,7 +18,7 @@ _LIFE: list[tuple[str, tuple[int, ...], Tables]] = [  # event, free blocks, what
 def moments() -> list[tuple[str, Snapshot]]:
     """Return the five moments with their events: a pool of five blocks with four slots each."""
     return [
-        (event, Snapshot(5, 4, free, tables, frozenset(name for name, (table, _) in tables.items() if table)))
+        (event, Snapshot(5, 4, free, tables, frozenset(name for name in tables if tables[name][0])))
         for event, free, tables in _LIFE
     ]
 
@@ -27,7 +27,7 @@ def life() -> None:
     """Show the life, one moment after the other."""
     states = [Snapshot(5, 4, (0, 1, 2, 3, 4), {}), *(state for _, state in moments())]
     frames = [frame(event, state, before) for (event, state), before in zip(moments(), states, strict=False)]
-    emit(stepper([event for event, _ in _LIFE], frames))
+    emit(stepper([event for event, *_ in _LIFE], frames))
 
 
 def follow(name: str, token: int) -> None:

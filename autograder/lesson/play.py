@@ -62,7 +62,7 @@ def told(num_blocks: int, block_size: int, steps: tuple[str, ...]) -> Figure:
         try:
             outcome = attempt(manager, requests, step)
         except NotImplementedError as error:
-            captions.append(say(f"{text}: waiting for {error}", f"{text}：等着 {error}"))
+            captions.append(say(f"{text}: waiting for {error}", f"{text}：要等 {error} 完成"))
             frames.append(frame(captions[-1], before))
             break
         live = now_alive(live, step, outcome)
@@ -137,4 +137,4 @@ def when_ready(demonstration: Any) -> None:
     except NotImplementedError as error:
         if not is_open_todo(error):
             raise
-        emit(say(f"Waiting for {error}.", f"等着 {error}。"))
+        emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))

@@ -19,7 +19,7 @@ def readiness() -> Outcome:
         return Outcome("GPU", "not attempted", say(f"cannot be tried yet: {error}", f"还不能试：{error}"))
     except Exception as error:
         if is_open_todo(error):
-            return Outcome("GPU", "waiting", say(f"waiting for {error}.", f"等着 {error}。"))
+            return Outcome("GPU", "waiting", say(f"waiting for {error}.", f"要等 {error} 完成。"))
         return Outcome("GPU", "failed", _why(error))
     found = {
         "device": (getattr(cache, "device", None), manager.physical_kv_cache.device),
@@ -48,4 +48,4 @@ def _why(error: Exception) -> str:
         )
     else:
         told = say(f"not ready: {type(error).__name__}: {error}", f"还不行：{type(error).__name__}：{error}")
-    return f"{told}\n{say('In ', '出错位置：')}{line}" if line else told
+    return f"{told}\n{say('In ', '出错在')}{line}" if line else told
