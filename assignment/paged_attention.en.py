@@ -68,7 +68,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder.
-from paged_lesson import follow, grader, guess, invariants, life, play, say, show, waste, when_ready
+from paged_lesson import follow, grader, guess, invariants, life, play, show, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -336,8 +336,7 @@ def tokens_that_fit() -> None:
         blocks = memory // ledger["kv_bytes_per_block"]
         tokens = blocks * block_size
         per_token = ledger["kv_bytes_per_token"]
-        print(say(f"{model:13} {per_token:8,} bytes a token {blocks:7,} blocks {tokens:9,} tokens",
-                  f"{model:13} 每个 token {per_token:8,} 字节 {blocks:7,} 块 {tokens:9,} 个 token"))  # fmt: skip
+        print(f"{model:13} {per_token:8,} bytes a token, {tokens:8,} tokens")
 
 
 # %% [markdown]
@@ -392,8 +391,20 @@ def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
     req.block_table.extend(allocated_blocks)
 
 
+# %% [markdown]
+# `play` draws a story with your own code: the number of blocks, their size, then one step each. A request is a capital
+# letter.
+#
+# | Step | Meaning |
+# |---|---|
+# | `"A prefill 6"` | a new request A with a prompt of 6 tokens; `"A prefill"` prefills it once more |
+# | `"A decode"`, `"A decode 3"` | one token more; three, one after the other |
+# | `"A release"`, `"A read"` | give the blocks back; read the tokens in order |
+# | `"A find 5"` | the diagram of Step 3 for token 5, with the state as it is now |
+# | `"A hold 4 2"` | put 4 tokens of A into block 2 by hand, so that you can try TODO 3 while TODO 2 is open |
+
 # %%
-play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "C prefill 4")
+play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "D prefill 4")
 
 # %%
 grader.check("q2")
@@ -425,8 +436,8 @@ def where_the_waste_is() -> None:
         manager.allocate_for_prefill(req)
         report = manager.allocation_report(req)
         used, held, tail = report["logical_tokens"], report["allocated_tokens"], report["unused_tail_tokens"]
-        print(say(f"{used:5} tokens in {held:5} slots, {tail:3} unused: {report['utilization']:.1%}",
-                  f"{used:5} 个 token，占 {held:5} 个槽位，闲置 {tail:3} 个：利用率 {report['utilization']:.1%}"))  # fmt: skip
+        share = report["utilization"]
+        print(f"{used:5} tokens in {held:5} slots, {tail:3} unused: {share:.1%}")
 
 
 # %% [markdown]
@@ -484,18 +495,6 @@ def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
         req.block_table.append(self.free_blocks.pop(0))
     req.seq_len = new_seq_len
 
-
-# %% [markdown]
-# `play` draws a story with your own code: the number of blocks, their size, then one step each. A request is a capital
-# letter.
-#
-# | Step | Meaning |
-# |---|---|
-# | `"A prefill 6"` | a new request A with a prompt of 6 tokens; `"A prefill"` prefills it once more |
-# | `"A decode"`, `"A decode 3"` | one token more; three, one after the other |
-# | `"A release"`, `"A read"` | give the blocks back; read the tokens in order |
-# | `"A find 5"` | the diagram of Step 3 for token 5, with the state as it is now |
-# | `"A hold 4 2"` | put 4 tokens of A into block 2 by hand, so that you can try TODO 3 while TODO 2 is open |
 
 # %%
 play(3, 4, "A hold 4 2", "A decode", "A find 4", "B hold 4 1", "B decode")
@@ -601,7 +600,7 @@ grader.check("q4")
 # %% [markdown]
 # ## All together
 #
-# Play a life of your own, with the steps listed under TODO 3. Then run all checks; `q5` mixes everything and waits
+# Play a life of your own, with the steps listed under TODO 2. Then run all checks; `q5` mixes everything and waits
 # until the four TODOs are there.
 
 # %%

@@ -59,7 +59,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
-from paged_lesson import follow, grader, guess, invariants, life, play, say, show, waste, when_ready
+from paged_lesson import follow, grader, guess, invariants, life, play, show, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -300,8 +300,7 @@ def tokens_that_fit() -> None:
         blocks = memory // ledger["kv_bytes_per_block"]
         tokens = blocks * block_size
         per_token = ledger["kv_bytes_per_token"]
-        print(say(f"{model:13} {per_token:8,} bytes a token {blocks:7,} blocks {tokens:9,} tokens",
-                  f"{model:13} 每个 token {per_token:8,} 字节 {blocks:7,} 块 {tokens:9,} 个 token"))  # fmt: skip
+        print(f"{model:13} 每个 token {per_token:8,} 字节，放得下 {tokens:8,} 个")
 
 
 # %% [markdown]
@@ -349,8 +348,19 @@ def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
     req.block_table.extend(allocated_blocks)
 
 
+# %% [markdown]
+# `play` 用你自己的代码演一段故事：先写块数，再写每块大小，然后一步一条。请求的名字是一个大写字母。
+#
+# | 步骤 | 意思 |
+# |---|---|
+# | `"A prefill 6"` | 新请求 A，prompt 有 6 个 token；只写 `"A prefill"` 就是让它再 prefill 一次 |
+# | `"A decode"`、`"A decode 3"` | 再添一个 token；连着添三个 |
+# | `"A release"`、`"A read"` | 归还所有块；按顺序读出 token |
+# | `"A find 5"` | 用当前状态画出 Step 3 那样的图，跟着 token 5 走 |
+# | `"A hold 4 2"` | 手工把 A 的 4 个 token 放进块 2；这样 TODO 2 还没写，也能先试 TODO 3 |
+
 # %%
-play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "C prefill 4")
+play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "D prefill 4")
 
 # %%
 grader.check("q2")
@@ -379,8 +389,8 @@ def where_the_waste_is() -> None:
         manager.allocate_for_prefill(req)
         report = manager.allocation_report(req)
         used, held, tail = report["logical_tokens"], report["allocated_tokens"], report["unused_tail_tokens"]
-        print(say(f"{used:5} tokens in {held:5} slots, {tail:3} unused: {report['utilization']:.1%}",
-                  f"{used:5} 个 token，占 {held:5} 个槽位，闲置 {tail:3} 个：利用率 {report['utilization']:.1%}"))  # fmt: skip
+        share = report["utilization"]
+        print(f"{used:5} 个 token，占 {held:5} 个槽位，闲置 {tail:3} 个：利用率 {share:.1%}")
 
 
 # %% [markdown]
@@ -429,17 +439,6 @@ def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
         req.block_table.append(self.free_blocks.pop(0))
     req.seq_len = new_seq_len
 
-
-# %% [markdown]
-# `play` 用你自己的代码演一段故事：先写块数，再写每块大小，然后一步一条。请求的名字是一个大写字母。
-#
-# | 步骤 | 意思 |
-# |---|---|
-# | `"A prefill 6"` | 新请求 A，prompt 有 6 个 token；只写 `"A prefill"` 就是让它再 prefill 一次 |
-# | `"A decode"`、`"A decode 3"` | 再添一个 token；连着添三个 |
-# | `"A release"`、`"A read"` | 归还所有块；按顺序读出 token |
-# | `"A find 5"` | 用当前状态画出 Step 3 那样的图，跟着 token 5 走 |
-# | `"A hold 4 2"` | 手工把 A 的 4 个 token 放进块 2；这样 TODO 2 还没写，也能先试 TODO 3 |
 
 # %%
 play(3, 4, "A hold 4 2", "A decode", "A find 4", "B hold 4 1", "B decode")
@@ -535,7 +534,7 @@ grader.check("q4")
 # %% [markdown]
 # ## 合在一起
 #
-# 用 TODO 3 里列出的步骤，先演一段你自己编的“一生”，再运行全部检查。`q5` 把所有操作混在一起，要等四个 TODO 都完成才开始。
+# 用 TODO 2 里列出的步骤，先演一段你自己编的“一生”，再运行全部检查。`q5` 把所有操作混在一起，要等四个 TODO 都完成才开始。
 
 # %%
 play(5, 4, "A prefill 6", "B prefill 4", "A decode", "A decode", "A decode", "B release", "C prefill 7", "C read")

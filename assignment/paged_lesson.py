@@ -760,7 +760,7 @@ def svg(state: Snapshot, before: Snapshot | None = None) -> str:
     rows = state.num_blocks
     for name, count in homeless(state).items():
         shown, label = min(count, 8), homeless_label(name, count)
-        parts.append(f'<text x="22" y="{rows * ROW + 17}" text-anchor="end">✗</text>')
+        parts.append(f'<text x="22" y="{rows * ROW + 17}" text-anchor="end">∅</text>')
         parts += [cell(LEFT + i * SIDE, rows * ROW + 2, name, RED) for i in range(shown)]
         parts.append(f'<text x="{LEFT + 6 + shown * SIDE}" y="{rows * ROW + 17}">{html.escape(label)}</text>')
         widest = max(widest, shown * SIDE + 9 * len(label))
@@ -775,14 +775,17 @@ def svg(state: Snapshot, before: Snapshot | None = None) -> str:
 
 def described(state: Snapshot) -> str:
     """Return the state in one line, for those who listen to it."""
-    return "; ".join([*legend(state), *(homeless_label(name, count) for name, count in homeless(state).items())])
+    size = say(
+        f"{state.num_blocks} blocks of {state.block_size}", f"{state.num_blocks} 块，每块 {state.block_size} 个槽位"
+    )
+    return "; ".join([size, *legend(state), *(homeless_label(name, n) for name, n in homeless(state).items())])
 
 
 def rows(state: Snapshot) -> list[str]:
     """Return the picture as lines of plain text."""
     drawn = [(b, *slots(state, b)) for b in range(state.num_blocks)]
     lines = [f"{block:4} |{' '.join(symbols)}| {label}" for block, symbols, label in drawn]
-    lines += [f"   ✗ |{' '.join(name * min(n, 8))}| {homeless_label(name, n)}" for name, n in homeless(state).items()]
+    lines += [f"   ∅ |{' '.join(name * min(n, 8))}| {homeless_label(name, n)}" for name, n in homeless(state).items()]
     return lines + [f"     {line}" for line in legend(state)]
 
 
@@ -1093,10 +1096,12 @@ def when_ready(demonstration: Any) -> None:
     """Run the function below at once, or say which TODO it is waiting for."""
     try:
         demonstration()
-    except NotImplementedError as error:
-        if not is_open_todo(error):
-            raise
-        emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
+    except Exception as error:
+        if is_open_todo(error):
+            emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
+        else:
+            told = said(as_outcome(error))
+            emit(say(f"This stopped: {told}. Does the check above pass?", f"这里停下了：{told}。上面的检查通过了吗？"))
 
 # -------------------- check --------------------
 # The public checks: passed, failed with rule, story, line and picture, not attempted, or waiting.
@@ -1114,7 +1119,7 @@ class Outcome(Figure):
         edge = {"passed": "#15803d", "failed": "#b00020"}.get(status, "#767676")
         body = html.escape(words)
         markup = (
-            f'<div style="border-left:4px solid {edge};padding:0 0 0 10px;margin:4px 0;overflow-wrap:anywhere">'
+            f'<div style="border-left:4px solid {edge};padding:0 0 0 10px;margin:4px 0 14px;overflow-wrap:anywhere">'
             f'<div style="white-space:pre-wrap">{MARKS.get(status, "○")} <b>{question}</b>: {body}</div>'
             f"{evidence.markup if evidence else ''}</div>"
         )
@@ -1379,7 +1384,7 @@ def answers(question: str) -> Figure | None:
         f"<td>{html.escape(str(mine))}</td><td>{html.escape(str(answer))}</td></tr>"
         for name, mine, answer, right in rows
     )
-    top = f"<tr><th></th><th></th><th>{head[0]}</th><th>{head[1]}</th></tr>"
+    top = f"<tr><td></td><td></td><th>{head[0]}</th><th>{head[1]}</th></tr>"
     return Figure("\n".join(lines), f"<table>{top}{cells}</table>")
 
 

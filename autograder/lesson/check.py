@@ -35,7 +35,7 @@ class Outcome(Figure):
         edge = {"passed": "#15803d", "failed": "#b00020"}.get(status, "#767676")
         body = html.escape(words)
         markup = (
-            f'<div style="border-left:4px solid {edge};padding:0 0 0 10px;margin:4px 0;overflow-wrap:anywhere">'
+            f'<div style="border-left:4px solid {edge};padding:0 0 0 10px;margin:4px 0 14px;overflow-wrap:anywhere">'
             f'<div style="white-space:pre-wrap">{MARKS.get(status, "○")} <b>{question}</b>: {body}</div>'
             f"{evidence.markup if evidence else ''}</div>"
         )

@@ -46,7 +46,7 @@ def answers(question: str) -> Figure | None:
         f"<td>{html.escape(str(mine))}</td><td>{html.escape(str(answer))}</td></tr>"
         for name, mine, answer, right in rows
     )
-    top = f"<tr><th></th><th></th><th>{head[0]}</th><th>{head[1]}</th></tr>"
+    top = f"<tr><td></td><td></td><th>{head[0]}</th><th>{head[1]}</th></tr>"
     return Figure("\n".join(lines), f"<table>{top}{cells}</table>")
 
 

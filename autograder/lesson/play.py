@@ -12,6 +12,7 @@ from autograder.lesson.story import (
     Requests,
     Step,
     StoryError,
+    as_outcome,
     attempt,
     in_words,
     is_open_todo,
@@ -134,7 +135,9 @@ def when_ready(demonstration: Any) -> None:
     """Run the function below at once, or say which TODO it is waiting for."""
     try:
         demonstration()
-    except NotImplementedError as error:
-        if not is_open_todo(error):
-            raise
-        emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
+    except Exception as error:
+        if is_open_todo(error):
+            emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
+        else:
+            told = said(as_outcome(error))
+            emit(say(f"This stopped: {told}. Does the check above pass?", f"这里停下了：{told}。上面的检查通过了吗？"))

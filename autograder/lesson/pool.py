@@ -60,7 +60,7 @@ def svg(state: Snapshot, before: Snapshot | None = None) -> str:
     rows = state.num_blocks
     for name, count in homeless(state).items():
         shown, label = min(count, 8), homeless_label(name, count)
-        parts.append(f'<text x="22" y="{rows * ROW + 17}" text-anchor="end">✗</text>')
+        parts.append(f'<text x="22" y="{rows * ROW + 17}" text-anchor="end">∅</text>')
         parts += [cell(LEFT + i * SIDE, rows * ROW + 2, name, RED) for i in range(shown)]
         parts.append(f'<text x="{LEFT + 6 + shown * SIDE}" y="{rows * ROW + 17}">{html.escape(label)}</text>')
         widest = max(widest, shown * SIDE + 9 * len(label))
@@ -75,14 +75,17 @@ def svg(state: Snapshot, before: Snapshot | None = None) -> str:
 
 def described(state: Snapshot) -> str:
     """Return the state in one line, for those who listen to it."""
-    return "; ".join([*legend(state), *(homeless_label(name, count) for name, count in homeless(state).items())])
+    size = say(
+        f"{state.num_blocks} blocks of {state.block_size}", f"{state.num_blocks} 块，每块 {state.block_size} 个槽位"
+    )
+    return "; ".join([size, *legend(state), *(homeless_label(name, n) for name, n in homeless(state).items())])
 
 
 def rows(state: Snapshot) -> list[str]:
     """Return the picture as lines of plain text."""
     drawn = [(b, *slots(state, b)) for b in range(state.num_blocks)]
     lines = [f"{block:4} |{' '.join(symbols)}| {label}" for block, symbols, label in drawn]
-    lines += [f"   ✗ |{' '.join(name * min(n, 8))}| {homeless_label(name, n)}" for name, n in homeless(state).items()]
+    lines += [f"   ∅ |{' '.join(name * min(n, 8))}| {homeless_label(name, n)}" for name, n in homeless(state).items()]
     return lines + [f"     {line}" for line in legend(state)]
 
 

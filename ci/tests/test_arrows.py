@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "contract": set(),
     "hidden_tests": {"contract"},
     "intake": set(),
+    "lesson": set(),
     "reporting": {"contract"},
     "sandbox/client": {"sandbox.trusted", "sandbox.limits"},
     "sandbox/limits": set(),
