@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 
 SCHEMA = "autograder-results/1"
 CPU_QUESTIONS = ("q1", "q2", "q3", "q4", "q5")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.many.rerender import RECEIVED
 from autograder.grading.one.grade_one import CPU_FILES, Graded, grade_one, hidden_test_files
