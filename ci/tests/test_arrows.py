@@ -35,7 +35,7 @@ MAY_IMPORT = {
 }
 BEFORE_THE_WALLS = ("forkserver", "gpu_child")
 """The programs of ``sandbox/inside`` that put up the walls, and so may import them."""
-TORCH_IN = "sandbox/inside"
+TORCH_IN = ("sandbox/inside/", "lesson/")
 ENTRANCES = ("cli", "__init__", "__main__", "sandbox/__init__")
 
 
