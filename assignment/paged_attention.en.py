@@ -68,7 +68,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder.
-from paged_lesson import follow, grader, guess, invariants, life, play, show, waste, when_ready
+from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -573,6 +573,7 @@ play(5, 3, "A hold 7 4 1 2", "A find 5", "A read")
 # %%
 grader.check("q4")
 
+
 # %% [markdown]
 # <details><summary>Hint 1: a question</summary>
 # What does `self.physical_kv_cache[3]` give you, and what is its shape?
@@ -598,6 +599,49 @@ grader.check("q4")
 # Repair it.
 
 # %% [markdown]
+# ### The loop closed: attention
+#
+# Does it matter to the model that its cache lies in pieces? Here are keys and values of 21 tokens, once in a row and
+# once scattered over two pools. Attention over what your TODO 4 reads back has to equal attention over the row, to the
+# last bit.
+#
+# A kernel saves even the copy. It looks each token's row up in the table when it needs it, as in Step 3, and keeps a
+# running maximum and sum instead of all scores. That changes the order of the additions, so its result agrees to a few
+# units in the last place, no better.
+
+# %%
+@when_ready
+def paged_attention_equals_dense_attention() -> None:
+    torch.manual_seed(0)
+    tokens, block_size, head_dim = 21, 4, 8
+    keys, values, query = torch.randn(tokens, head_dim), torch.randn(tokens, head_dim), torch.randn(head_dim)
+    key_pool, value_pool = (KVCacheManager(16, block_size, head_dim) for _ in range(2))
+    req = Request(0, prompt_len=tokens)
+    req.block_table = [9, 2, 14, 0, 7, 5]
+    rows = [req.block_table[t // block_size] * block_size + t % block_size for t in range(tokens)]
+    key_rows, value_rows = (pool.physical_kv_cache.view(-1, head_dim) for pool in (key_pool, value_pool))
+    key_rows[rows], value_rows[rows] = keys, values
+
+    def attention(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(k @ query / head_dim**0.5, dim=0) @ v
+
+    dense = attention(keys, values)
+    paged = attention(key_pool.get_physical_cache(req), value_pool.get_physical_cache(req))
+
+    top, total, walked = torch.tensor(-torch.inf), torch.tensor(0.0), torch.zeros(head_dim)
+    for row in rows:  # what a kernel does: one look-up per token, nothing is copied together
+        score = key_rows[row] @ query / head_dim**0.5
+        higher = torch.maximum(top, score)
+        walked = walked * torch.exp(top - higher) + torch.exp(score - higher) * value_rows[row]
+        total = total * torch.exp(top - higher) + torch.exp(score - higher)
+        top = higher
+    off = (walked / total - dense).abs().max().item()
+
+    print(f"equal to the last bit: {torch.equal(paged, dense)}")
+    print(f"walking the table instead: off by at most {off:.0e}")
+
+
+# %% [markdown]
 # ## All together
 #
 # Play a life of your own, with the steps listed under TODO 2. Then run all checks; `q5` mixes everything and waits
@@ -608,6 +652,30 @@ play(5, 4, "A prefill 6", "B prefill 4", "A decode", "A decode", "A decode", "B 
 
 # %%
 grader.check_all()
+
+
+# %% [markdown]
+# ## What it is worth, measured by you
+#
+# A small server runs on your allocator: 2,048 slots of memory, requests of up to 256 tokens, many short and few long.
+# At each tick it admits whom it can (TODO 2), gives every running request one more token (TODO 3), and releases who is
+# done. If a decode meets a full pool, the newest request is preempted: it gives its blocks back and has to be computed
+# again later. Only the size of a block differs. A block of 256 is the old way, one reservation in a row.
+#
+# **Predict.** How many requests run at once with blocks of 256? And with blocks of 16: twice as many, four times, more?
+
+# %%
+@when_ready
+def worth_it() -> None:
+    serve(block_sizes=(1, 4, 16, 64, 256))
+
+
+# %% [markdown]
+# **Explain.** Blocks of 1 use every slot they hold. Look at the longest table: what would a kernel pay for that? And
+# why are there no preemptions at 256?
+
+# %% [markdown]
+# *Your answer:*
 
 # %% [markdown]
 # ## Is it ready for a GPU?
@@ -633,6 +701,30 @@ grader.ready()
 
 # %%
 grader.export()
+
+# %% [markdown]
+# ## Three bugs of 2026 (reading)
+#
+# The invariants of Step 3 are not school rules. These engines are written by professionals, tested, used by millions,
+# and this year each of them broke one. Say for each **which invariant** fell, and play the nearest story you can.
+#
+# | Where | What happened | What was seen |
+# |---|---|---|
+# | vLLM, issue 42571 | with sliding windows, one block stood twice in a request's list; releasing the request counted it as free twice | more free blocks than there are, then a crash far away from the cause |
+# | TensorRT-LLM, pull request 12834 | a block was moved between GPU and CPU memory before it was taken off the free list, so the wrong list's counter changed | more free blocks than blocks; a negative number in use |
+# | vLLM, issue 37076, still open | a random test drove a full pool with shared prefixes; some requests seem to see one token too many, others blocks full of zeros | the same prompt with different answers, no crash at all |
+#
+# In this notebook the given `release_request` refuses the first one with a `ValueError` **before** anything changes.
+# Try it: put a block twice into a table by hand, release, look at `invariants`. The third is the worst kind. Nobody
+# notices unless somebody compares results, which is what `q4` and its hidden cases do.
+#
+# **A line that is right there and wrong here.** nano-vllm, a small and much-read engine, asks for a new block when
+# `len(seq) % block_size == 1`, the very test TODO 3 warns of. It is right *there*: the length already counts the new
+# token, and the block size has to be a multiple of 256, so it is never 1. Which of the two does not hold here? What
+# would happen in blocks of 4 if `seq_len` did not count the new token yet?
+
+# %% [markdown]
+# *Your answer:*
 
 # %% [markdown]
 # ## From here to a real GPU (reading)

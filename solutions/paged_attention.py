@@ -94,7 +94,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder. / 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
-from paged_lesson import follow, grader, guess, invariants, life, play, show, waste, when_ready
+from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -889,6 +889,57 @@ grader.check("q4")
 # **弄坏它。** 让代码按块号从小到大读。对哪些块表，谁也看不出来？然后改回来。
 
 # %% [markdown] tags=["lang-en"]
+# ### The loop closed: attention
+#
+# Does it matter to the model that its cache lies in pieces? Here are keys and values of 21 tokens, once in a row and
+# once scattered over two pools. Attention over what your TODO 4 reads back has to equal attention over the row, to the
+# last bit.
+#
+# A kernel saves even the copy. It looks each token's row up in the table when it needs it, as in Step 3, and keeps a
+# running maximum and sum instead of all scores. That changes the order of the additions, so its result agrees to a few
+# units in the last place, no better.
+
+# %% [markdown] tags=["lang-zh"]
+# ### 回到原点：注意力
+#
+# 缓存被切成一块一块，对模型有影响吗？下面是 21 个 token 的 key 和 value，一份连成一排，一份散在两个池里。用 TODO 4 读回来的内容算注意力，应当和用连成一排的那份算出来的一样，一个比特都不差。
+#
+# kernel 连这次拷贝也省了。用到哪个 token，就像 Step 3 那样现查块表，找到它那一行；它也不存下所有分数，只随时记着当前的最大值与总和。加法的次序因此变了，所以结果只在末位上略有出入。
+
+
+# %%
+@when_ready
+def paged_attention_equals_dense_attention() -> None:
+    torch.manual_seed(0)
+    tokens, block_size, head_dim = 21, 4, 8
+    keys, values, query = torch.randn(tokens, head_dim), torch.randn(tokens, head_dim), torch.randn(head_dim)
+    key_pool, value_pool = (KVCacheManager(16, block_size, head_dim) for _ in range(2))
+    req = Request(0, prompt_len=tokens)
+    req.block_table = [9, 2, 14, 0, 7, 5]
+    rows = [req.block_table[t // block_size] * block_size + t % block_size for t in range(tokens)]
+    key_rows, value_rows = (pool.physical_kv_cache.view(-1, head_dim) for pool in (key_pool, value_pool))
+    key_rows[rows], value_rows[rows] = keys, values
+
+    def attention(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(k @ query / head_dim**0.5, dim=0) @ v
+
+    dense = attention(keys, values)
+    paged = attention(key_pool.get_physical_cache(req), value_pool.get_physical_cache(req))
+
+    top, total, walked = torch.tensor(-torch.inf), torch.tensor(0.0), torch.zeros(head_dim)
+    for row in rows:  # what a kernel does: one look-up per token, nothing is copied together
+        score = key_rows[row] @ query / head_dim**0.5
+        higher = torch.maximum(top, score)
+        walked = walked * torch.exp(top - higher) + torch.exp(score - higher) * value_rows[row]
+        total = total * torch.exp(top - higher) + torch.exp(score - higher)
+        top = higher
+    off = (walked / total - dense).abs().max().item()
+
+    print(f"equal to the last bit: {torch.equal(paged, dense)} / 一个比特都不差：{torch.equal(paged, dense)}")
+    print(f"walking the table instead: off by at most {off:.0e} / 改为顺着块表走：最多差 {off:.0e}")
+
+
+# %% [markdown] tags=["lang-en"]
 # ## All together
 #
 # Play a life of your own, with the steps listed under TODO 2. Then run all checks; `q5` mixes everything and waits
@@ -904,6 +955,43 @@ play(5, 4, "A prefill 6", "B prefill 4", "A decode", "A decode", "A decode", "B 
 
 # %%
 grader.check_all()
+
+# %% [markdown] tags=["lang-en"]
+# ## What it is worth, measured by you
+#
+# A small server runs on your allocator: 2,048 slots of memory, requests of up to 256 tokens, many short and few long.
+# At each tick it admits whom it can (TODO 2), gives every running request one more token (TODO 3), and releases who is
+# done. If a decode meets a full pool, the newest request is preempted: it gives its blocks back and has to be computed
+# again later. Only the size of a block differs. A block of 256 is the old way, one reservation in a row.
+#
+# **Predict.** How many requests run at once with blocks of 256? And with blocks of 16: twice as many, four times, more?
+
+# %% [markdown] tags=["lang-zh"]
+# ## 到底值多少：你自己来量
+#
+# 一个小小的服务跑在你的分配器上：内存有 2,048 个槽位，请求最长 256 个 token，短的多，长的少。每一拍，它先接纳放得下的请求（TODO 2），再给每个运行中的请求添一个 token（TODO 3），最后释放已经结束的。如果 decode 时池满了，就抢占最新的请求：它交回所有块，以后得重算。各次运行只有块大小不同；一块 256 个就是老办法，整段预留。
+#
+# **先猜。** 一块 256 个时，平均同时有几个请求在运行？换成一块 16 个呢：两倍，四倍，还是更多？
+
+
+# %%
+@when_ready
+def worth_it() -> None:
+    serve(block_sizes=(1, 4, 16, 64, 256))
+
+
+# %% [markdown] tags=["lang-en"]
+# **Explain.** Blocks of 1 use every slot they hold. Look at the longest table: what would a kernel pay for that? And
+# why are there no preemptions at 256?
+
+# %% [markdown] tags=["lang-en"]
+# *Your answer:*
+
+# %% [markdown] tags=["lang-zh"]
+# **解释。** 一块 1 个时，占了的槽位全用上了。看看最长的块表：kernel 会为此付出什么？另外，为什么一块 256 个时从不抢占？
+
+# %% [markdown] tags=["lang-zh"]
+# *你的回答：*
 
 # %% [markdown] tags=["lang-en"]
 # ## Is it ready for a GPU?
@@ -941,6 +1029,48 @@ grader.ready()
 
 # %%
 grader.export()
+
+# %% [markdown] tags=["lang-en"]
+# ## Three bugs of 2026 (reading)
+#
+# The invariants of Step 3 are not school rules. These engines are written by professionals, tested, used by millions,
+# and this year each of them broke one. Say for each **which invariant** fell, and play the nearest story you can.
+#
+# | Where | What happened | What was seen |
+# |---|---|---|
+# | vLLM, issue 42571 | with sliding windows, one block stood twice in a request's list; releasing the request counted it as free twice | more free blocks than there are, then a crash far away from the cause |
+# | TensorRT-LLM, pull request 12834 | a block was moved between GPU and CPU memory before it was taken off the free list, so the wrong list's counter changed | more free blocks than blocks; a negative number in use |
+# | vLLM, issue 37076, still open | a random test drove a full pool with shared prefixes; some requests seem to see one token too many, others blocks full of zeros | the same prompt with different answers, no crash at all |
+#
+# In this notebook the given `release_request` refuses the first one with a `ValueError` **before** anything changes.
+# Try it: put a block twice into a table by hand, release, look at `invariants`. The third is the worst kind. Nobody
+# notices unless somebody compares results, which is what `q4` and its hidden cases do.
+#
+# **A line that is right there and wrong here.** nano-vllm, a small and much-read engine, asks for a new block when
+# `len(seq) % block_size == 1`, the very test TODO 3 warns of. It is right *there*: the length already counts the new
+# token, and the block size has to be a multiple of 256, so it is never 1. Which of the two does not hold here? What
+# would happen in blocks of 4 if `seq_len` did not count the new token yet?
+
+# %% [markdown] tags=["lang-en"]
+# *Your answer:*
+
+# %% [markdown] tags=["lang-zh"]
+# ## 2026 年的三个 bug（阅读）
+#
+# Step 3 的不变量并不是课堂上才讲究的规矩。下面这些引擎出自专业团队，有测试，有上百万人在用，可就在今年，每个都破坏了一条。请逐个说出破坏的是**哪条不变量**，再用 `play` 演一段最接近的故事。
+#
+# | 在哪里 | 发生了什么 | 表现出来是什么 |
+# |---|---|---|
+# | vLLM，issue 42571 | 用滑动窗口时，同一块在一个请求的清单里出现两次；释放这个请求，它就被当作空闲算了两次 | 空闲块比实际的还多，后来在离原因很远的地方崩溃 |
+# | TensorRT-LLM，pull request 12834 | 一块还没从空闲列表里取下，就先在 GPU 和 CPU 内存之间搬了家，于是改错了另一边的计数 | 空闲块数超过总块数；使用中的块数变成负数 |
+# | vLLM，issue 37076，尚未关闭 | 随机测试让许多共享前缀的请求挤满池子；有的请求似乎多看到一个 token，有的读到全是零的块 | 同一个 prompt 得到不同的回答，却从不崩溃 |
+#
+# 在这个 notebook 里，给定的 `release_request` 会在改动任何东西**之前**，用 `ValueError` 拒绝第一种情况。试一试：手工把一块在块表里写两遍，释放，再看 `invariants`。第三种最麻烦：没有人比对结果，就没有人发觉；`q4` 和它的隐藏用例比对的正是这个。
+#
+# **同一行代码，那里对，这里错。** nano-vllm 是一个短小、很多人读过的引擎，它在 `len(seq) % block_size == 1` 时要一个新块，正是 TODO 3 提醒过的写法。在*那里*它是对的：长度已经算上新 token，而块大小必须是 256 的倍数，绝不会是 1。这两条里，哪一条在这里不成立？如果 `seq_len` 还没算上新 token，一块 4 个时会怎样？
+
+# %% [markdown] tags=["lang-zh"]
+# *你的回答：*
 
 # %% [markdown] tags=["lang-en"]
 # ## From here to a real GPU (reading)
