@@ -37,17 +37,14 @@ def answers(question: str) -> Figure | None:
         return None
     asked = [(name, mine, ANSWERS[question][name]()) for name, mine in typed[question].items()]
     rows = [(name, mine, answer, same(mine, answer)) for name, mine, answer in asked]
-    head = (say("your prediction", "你的猜测"), say("your code", "你的代码"))
-    lines = [
-        f"{'=' if right else '≠'} {name}: {head[0]} {mine}, {head[1]} {answer}" for name, mine, answer, right in rows
-    ]
-    cells = "".join(
-        f"<tr><td>{'=' if right else '≠'}</td><td><code>{html.escape(name)}</code></td>"
-        f"<td>{html.escape(str(mine))}</td><td>{html.escape(str(answer))}</td></tr>"
-        for name, mine, answer, right in rows
-    )
-    top = f"<tr><td></td><td></td><th>{head[0]}</th><th>{head[1]}</th></tr>"
-    return Figure("\n".join(lines), f"<table>{top}{cells}</table>")
+    mine_is, yours_is = say("your prediction", "你的猜测"), say("your code", "你的代码")
+    lines, markup = [], ""
+    for name, mine, answer, right in rows:
+        mark = "=" if right else "≠"
+        lines.append(f"{mark} {name}: {mine_is} {mine}, {yours_is} {answer}")
+        both = f"{mine_is}: <b>{html.escape(str(mine))}</b> · {yours_is}: <b>{html.escape(str(answer))}</b>"
+        markup += f"<div>{mark} <code>{html.escape(name)}</code><br>{both}</div>"
+    return Figure("\n".join(lines), f'<div style="overflow-wrap:anywhere">{markup}</div>')
 
 
 def has_blank(value: Any) -> bool:

@@ -109,25 +109,31 @@ def plot(days: list[Day]) -> str:
     """Return two small charts over the block size, as SVG; the figures as text where matplotlib is missing."""
     words = Figure(table(days)).markup
     try:
-        import matplotlib.figure
+        import matplotlib  # noqa: F401
     except ImportError:
         return words + say("<p>For the charts: pip install matplotlib</p>", "<p>想看图：pip install matplotlib</p>")
-    drawing = matplotlib.figure.Figure(figsize=(8, 2.8), layout="constrained")
-    at_once, used = drawing.subplots(1, 2)
-    sizes = [str(d.block_size) for d in days]
-    at_once.bar(sizes, [d.admitted for d in days], color="#2563eb")
-    at_once.set_title(say("requests at once", "同时服务的请求数"))
-    used.bar(sizes, [100 * d.utilization for d in days], color="#c2410c")
-    used.set_title(say("used slots, in % of those held", "占用的槽位用上了多少（%）"))
-    for axes in (at_once, used):
-        axes.set_xlabel(say(f"block size ({MAX_LEN}: one reservation)", f"块大小（{MAX_LEN}：整段预留）"))
-        axes.spines[["top", "right"]].set_visible(False)
+    used = say("used slots, in % of those held", "占用的槽位用上了多少（%）")
+    charts = [
+        chart(days, say("requests at once", "同时服务的请求数"), [d.admitted for d in days], "#2563eb"),
+        chart(days, used, [100 * d.utilization for d in days], "#c2410c"),
+    ]
+    return f'<div style="display:flex;flex-wrap:wrap;gap:16px 28px">{"".join(charts)}</div>{words}'
+
+
+def chart(days: list[Day], title: str, heights: list[float], colour: str) -> str:
+    """Return one bar chart over the block size as SVG; its words stand in the page, which has fonts for them."""
+    import matplotlib
+    import matplotlib.figure
+
+    drawing = matplotlib.figure.Figure(figsize=(4, 2.4), layout="constrained")
+    axes = drawing.subplots()
+    axes.bar([str(d.block_size) for d in days], heights, color=colour)
+    axes.set_xlabel("block_size")
+    axes.spines[["top", "right"]].set_visible(False)
     image = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "lesson"}):
+    with matplotlib.rc_context({"svg.hashsalt": "lesson"}):
         drawing.savefig(image, format="svg", metadata={"Date": None})
     svg = image.getvalue()
-    label = say("bar charts of the figures below", "下面各个数字的柱状图")
-    svg = svg[svg.index("<svg") :].replace(
-        "<svg", f'<svg role="img" aria-label="{label}" style="max-width:100%;height:auto"', 1
-    )
-    return f'<div style="overflow-x:auto">{svg}</div>{words}'
+    named = f'<svg role="img" aria-label="{title}" style="max-width:100%;height:auto"'
+    svg = svg[svg.index("<svg") :].replace("<svg", named, 1)
+    return f'<figure style="margin:0;max-width:100%"><figcaption><b>{title}</b></figcaption>{svg}</figure>'
