@@ -12,12 +12,15 @@ from nbformat import NotebookNode
 from otter.assign.solutions import replace_solutions
 
 from autograder.config import load_config
+from autograder.contract.questions import questions
+from autograder.hidden_tests.otter_files import otter_files
 from autograder.release import lesson_file
 
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
 GIVEN_CELLS = Path("autograder/sandbox/inside/given_cells.json")
+HIDDEN_TESTS = Path("autograder/hidden_tests")
 README = Path(__file__).with_name("student_readme.md")
 _LANGUAGE_LINE = 'LANGUAGE = "en"'
 _BOTH = re.compile(r'(?m)("""|"|# )([^"#\n]*) / ([^"#\n]*[\u4e00-\u9fff][^"#\n]*)("|$)')  # English / Chinese
@@ -43,6 +46,7 @@ def generated(root: Path) -> dict[Path, bytes]:
     for lang in LANGUAGES:
         files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang, repository).items()}
     files[GIVEN_CELLS] = _given_cells(root / MASTER, repository)
+    files |= {HIDDEN_TESTS / name: content for name, content in otter_files(questions()).items()}
     readme = README.read_text("utf-8").replace("{repository}", repository)
     return files | {STUDENT_FOLDER / "README.md": readme.encode(), lesson_file.LESSON: lesson_file.joined(root)}
 
