@@ -695,7 +695,8 @@ grader.ready()
 # *File > Download > .ipynb* and submit that.
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
-# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU part 20. Each TODO is graded apart, so an open one
+# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU
+# part 20. Each TODO is graded apart, so an open one
 # costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
 # events.
 

@@ -224,7 +224,7 @@ def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
             say(f"dtype {cache.dtype}; the pool has {pool.dtype}", f"dtype {cache.dtype}；池是 {pool.dtype}")
         )
     if not torch.equal(pool, numbered):
-        return Misshapen(say("the read has changed the pool", "读取时改动了物理池"))
+        return Misshapen(say("the read has changed the pool", "读取时改动了池"))
     if not torch.equal(cache, cache[:, :1].expand_as(cache)):
         mixed = say("rows put together from several rows of the pool", "一行里混进了池中好几行的数")
         return Misshapen(mixed)
@@ -836,7 +836,7 @@ def way(state: Snapshot, name: str, token: int) -> list[str]:
         *lines,
         say(f"block_table[{block}] = {table[block]}: physical block", f"block_table[{block}] = {table[block]}：物理块"),
         say(f"{table[block]} * {size} + {place} = {row}: row of the pool",
-            f"{table[block]} * {size} + {place} = {row}：物理池的第 {row} 行"),
+            f"{table[block]} * {size} + {place} = {row}：池的第 {row} 行"),
     ]  # fmt: skip
 
 
@@ -885,7 +885,7 @@ def _headings(name: str, table_x: int, pool_x: int) -> list[str]:
     titles = [
         (0, say(f"tokens of {name}", f"{name} 的 token")),
         (table_x - 16, say("block table", "块表")),
-        (pool_x + 4, say("pool", "物理池")),
+        (pool_x + 4, say("pool", "池")),
     ]
     return [f'<text x="{x}" y="14">{html.escape(title)}</text>' for x, title in titles]
 

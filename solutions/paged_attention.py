@@ -86,7 +86,7 @@ from typing import Any
 import torch
 
 LANGUAGE = "en"  # of pictures and checks: "en" or "zh"
-if "google.colab" in sys.modules:  # Colab opens the notebook alone
+if "google.colab" in sys.modules:  # Colab opens the notebook alone / Colab 只打开 notebook 这一个文件
     import urllib.request
 
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
@@ -187,7 +187,7 @@ waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
 # | Release | 已结束的请求 | 块回到池里，块表清空 | 释放了两次 |
 # | Reuse | 新来的请求 | 拿到别人用过的块 | 这些块可能彼此不挨着 |
 #
-# 下面就是这样的一生：物理池里有五块，每块四个槽位，共五个时刻，请一步一步看。字母表示该请求用掉的槽位，`·` 表示占着但还空着的槽位（尾部浪费），虚线框是空闲；刚刚变过的槽位带下划线。`A[1]` 的意思是“A 的块表第 1 项”。（这些状态是手工写的，以后由你的代码产生。）
+# 下面就是这样的一生：池（pool，所有块都在里面）有五块，每块四个槽位，共五个时刻，请一步一步看。字母表示该请求用掉的槽位，`·` 表示占着但还空着的槽位（尾部浪费），虚线框是空闲；刚刚变过的槽位带下划线。`A[1]` 的意思是“A 的块表第 1 项”。（这些状态是手工写的，以后由你的代码产生。）
 
 # %%
 life()
@@ -197,14 +197,22 @@ life()
 # shows that C's blocks need not be neighbours? (Explanations are not graded. Write them into the cell below each
 # question; after the deadline the course can hand out model answers.)
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** A's eight slots in blocks 0 and 1 held six tokens, so the first two new ones found
+# room, and the **third** (token 8) met full blocks and got block 3. The last moment shows it for C: its table is
+# `[2, 4]`, with A's block 3 in between. What makes them one is the table, not their place.
 
 # %% [markdown] tags=["lang-zh"]
 # **解释。** A decode 了三个 token，只多得到一块。这块是在第几个 token 时给的？为什么是那时？哪个时刻说明 C 的块不必相邻？（解释题不计分，答案写在题目下面的单元格里；截止之后，课程组可以发放参考答案。）
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** A 的块 0 和块 1 共八个槽位，原来放着六个 token，前两个新 token 还有位置；**第三个**（token 8）来的时候块已经满了，于是拿到块 3。最后一个时刻能看出 C 的块不必相邻：它的块表是 `[2, 4]`，中间隔着 A 的块 3。把它们连起来的是块表，不是位置。
 
 # %% [markdown] tags=["lang-en"]
 # ## Step 3: four invariants
@@ -243,7 +251,7 @@ follow("A", token=8)
 #
 # | 数据 | 用来做什么 | 什么必须成立 |
 # |---|---|---|
-# | `physical_kv_cache` | 物理池，形状 `[num_blocks, block_size, head_dim]` | 下标 `b` 就是块 `b`，没有别的含义 |
+# | `physical_kv_cache` | 池，形状 `[num_blocks, block_size, head_dim]` | 下标 `b` 就是块 `b`，没有别的含义 |
 # | `block_table` | 各个逻辑块的去处 | 只写存在的块，同一块不写两遍 |
 # | `free_blocks` | 没人持有的块 | 一块要么有主，要么空闲；不能都是，也不能都不是 |
 # | `seq_len` | 这个请求有几个 token | 块表里的块刚好够用，没有多出来的 |
@@ -483,8 +491,14 @@ def tokens_that_fit() -> None:
 # **Explain** in two sentences: why does the cost of a token depend on KV heads and not on query heads, and what does
 # that do to the number of people a GPU can serve?
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** Only keys and values are kept; a query is used once, for its own token, and then forgotten. With grouped-query
+# attention several query heads read the same KV head, so a quarter of the KV heads means a quarter of the bytes per
+# token and four times as many tokens, hence people, in the same memory. (With the factor for K and V forgotten, all
+# three numbers are wrong by two, since each builds on the one before.)
 
 # %% [markdown] tags=["lang-en"]
 # **Break it.** Forget the factor for K and V on purpose and run the check. Which of the three numbers are wrong?
@@ -493,8 +507,11 @@ def tokens_that_fit() -> None:
 # %% [markdown] tags=["lang-zh"]
 # **解释**（两句话）：为什么一个 token 的代价取决于 KV 头 而不是 query 头？这对一块 GPU 能服务的人数意味着什么？
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 存下来的只有 key 和 value；query 只为自己那个 token 用一次，用完就丢。分组查询注意力让好几个 query 头共用一个 KV 头：KV 头减到四分之一，每个 token 的字节数也减到四分之一，同样的显存能放四倍的 token，也就能服务更多的人。（漏掉 K 和 V 的那个因子，三个数全都差两倍，因为后一个建立在前一个之上。）
 
 # %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 故意漏掉 K 和 V 的那个因子，再运行检查。三个数里哪几个错了？然后改回来。
@@ -639,8 +656,14 @@ def where_the_waste_is() -> None:
 # **Explain** in two sentences: why must nothing be taken before it is known that there is enough? Think of a server
 # that retries the request later.
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** A server tries a refused request again and again. If each try kept a few blocks, they would belong to a request that
+# never starts and so never ends: the pool runs dry although nobody uses it. Refusing without a trace also lets the
+# server offer the same free blocks to a smaller request right away. (The smallest break is `req.seq_len //
+# self.block_size + 1`: right except for whole blocks.)
 
 # %% [markdown] tags=["lang-en"]
 # **Break it.** Change as little as you can so that only prompts of exactly `k * block_size` tokens go wrong. What
@@ -649,8 +672,11 @@ def where_the_waste_is() -> None:
 # %% [markdown] tags=["lang-zh"]
 # **解释**（两句话）：为什么在确认够用之前，什么都不能先拿走？想想一个稍后会重试的服务器。
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 服务器会一遍又一遍地重试被拒绝的请求。如果每次尝试都留下几块，这些块就归了一个从未开始、因此也永远不会结束的请求：没有人在用，池却干了。拒绝得不留痕迹，服务器才能马上把这些空闲块给一个小一点的请求。（最小的破坏是 `req.seq_len // self.block_size + 1`：只有恰好装满整块时才错。）
 
 # %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 尽量少改，让出错的只有长度恰好是 `k * block_size` 的 prompt。检查给你看了什么？然后改回来。
@@ -756,8 +782,13 @@ grader.check("q3")
 # %% [markdown] tags=["lang-en"]
 # **Explain** in two sentences: what would go wrong if `seq_len` were raised before the block is secured?
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** After an OOM the request would claim a token that has no slot. The next decode would compare the wrong length with the
+# blocks held, and reading would run past the last block or cut in the wrong place; the retry counts the token a second
+# time. (`new_seq_len % 16 == 2` leaves the first 16 alone and takes the block one token late.)
 
 # %% [markdown] tags=["lang-en"]
 # **Break it.** With blocks of 16, change your code as little as possible so that the first 16 tokens are fine and
@@ -766,8 +797,11 @@ grader.check("q3")
 # %% [markdown] tags=["lang-zh"]
 # **解释**（两句话）：如果还没拿到块就先把 `seq_len` 加一，会出什么问题？
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** OOM 之后，请求会声称自己有一个没有槽位的 token。下一次 decode 就会拿错误的长度去比，读的时候不是越过最后一块，就是切错地方；重试时，同一个 token 还会再算一遍。（`new_seq_len % 16 == 2` 不影响前 16 个 token，却晚一个 token 才取块。）
 
 # %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 每块 16 个槽位时，尽量少改代码，让前 16 个 token 都正常、只有第 17 个出错。用 `play(4, 16, "A hold 15 0", "A decode", "A decode")` 看看。然后改回来。
@@ -793,7 +827,7 @@ grader.check("q3")
 # %% [markdown] tags=["lang-zh"]
 # ### TODO 4：按顺序读回来
 #
-# 注意力要的是一个请求的 token 一个接一个排好。可它们散在物理池的各块里。跟着块表走就行。
+# 注意力要的是一个请求的 token 一个接一个排好。可它们散在池的各块里。跟着块表走就行。
 #
 # **先猜。** 每块 3 个槽位，块表 `[4, 1, 2]`，`seq_len` 为 7。把池中的行从 0 开始编号（块 0 是第 0 到 2 行）。哪些行会被读出，什么顺序？写成一个列表。最后一块中哪些行不读？
 #
@@ -836,7 +870,7 @@ def get_physical_cache(self: KVCacheManager, req: Request) -> torch.Tensor:
 # `read` numbers the rows of the pool and returns the numbers your code read; `find` shows where token 5 lies:
 
 # %% [markdown] tags=["lang-zh"]
-# `read` 先给物理池的每一行编号，再告诉你代码读到了哪些号；`find` 画出 token 5 在哪里：
+# `read` 先给池的每一行编号，再告诉你代码读到了哪些号；`find` 画出 token 5 在哪里：
 
 # %%
 play(5, 3, "A hold 7 4 1 2", "A find 5", "A read")
@@ -872,8 +906,13 @@ grader.check("q4")
 # **Explain** in two sentences: a real kernel does not copy the blocks together first. What does it use the table for
 # instead?
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** It uses the table as Step 3 does: for each token it needs, logical block, entry of the table, physical block, row. The
+# keys and values stay where they are and are read from there, once. (Reading in the order of block numbers goes
+# unnoticed for every table that happens to be sorted, which is what a young pool hands out.)
 
 # %% [markdown] tags=["lang-en"]
 # **Break it.** Make your code read the blocks in the order of their numbers. For which tables does nobody notice?
@@ -882,8 +921,11 @@ grader.check("q4")
 # %% [markdown] tags=["lang-zh"]
 # **解释**（两句话）：真正的 kernel 并不会先把块拷到一起。它拿块表来做什么？
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 就像 Step 3 那样用：需要哪个 token，就由逻辑块查块表，得到物理块，再找到那一行。key 和 value 留在原处，只在那里读一次。（块表碰巧从小到大时，按块号读谁也看不出来；刚启用的池发出的恰好就是这样的块表。）
 
 # %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 让代码按块号从小到大读。对哪些块表，谁也看不出来？然后改回来。
@@ -984,14 +1026,22 @@ def worth_it() -> None:
 # **Explain.** Blocks of 1 use every slot they hold. Look at the longest table: what would a kernel pay for that? And
 # why are there no preemptions at 256?
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** A table entry for every token: a kernel would look up an address per token and read memory in the smallest pieces,
+# where a block of 16 is one look-up and one long read. At 256 each reservation is as long as a request can ever become,
+# so a decode never needs a block and nobody is in the way; the price is that only eight requests fit.
 
 # %% [markdown] tags=["lang-zh"]
 # **解释。** 一块 1 个时，占了的槽位全用上了。看看最长的块表：kernel 会为此付出什么？另外，为什么一块 256 个时从不抢占？
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 每个 token 都占块表一项：kernel 要为每个 token 查一次地址，每次只读一小点；一块 16 个时，查一次就能连着读一长段。一块 256 个时，预留的长度就是请求可能达到的最大长度，decode 从不需要新块，也就不用抢占谁；代价是只放得下八个请求。
 
 # %% [markdown] tags=["lang-en"]
 # ## Is it ready for a GPU?
@@ -1016,7 +1066,8 @@ grader.ready()
 # *File > Download > .ipynb* and submit that.
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
-# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU part 20. Each TODO is graded apart, so an open one
+# counts {points cpu} points (q1 {points q1}, q2 {points q2}, q3 {points q3}, q4 {points q4}, q5 {points q5}), the GPU
+# part {points gpu}. Each TODO is graded apart, so an open one
 # costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
 # events.
 
@@ -1025,7 +1076,7 @@ grader.ready()
 #
 # 保存 notebook（Ctrl+S），运行下一个单元格，提交它写出的 zip。它会打开 zip 看一眼：若有 TODO 没做完、检查没通过（故意弄坏之后忘了改回来？），或保存的文件比你运行的旧，就会告诉你。在 Colab 上请用 *文件 > 下载 > .ipynb*，提交那个文件。
 #
-# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 80 分（q1 15、q2 20、q3 20、q4 15、q5 10），GPU 部分 20 分。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
+# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 {points cpu} 分（q1 {points q1}、q2 {points q2}、q3 {points q3}、q4 {points q4}、q5 {points q5}），GPU 部分 {points gpu} 分。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
 
 # %%
 grader.export()
@@ -1051,26 +1102,36 @@ grader.export()
 # token, and the block size has to be a multiple of 256, so it is never 1. Which of the two does not hold here? What
 # would happen in blocks of 4 if `seq_len` did not count the new token yet?
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** vLLM 42571: a block is held or free, never both, and no table has one twice. TensorRT-LLM 12834: held and free blocks
+# together are all there are; a counter is a second copy of that truth and went its own way. vLLM 37076: index `b` is
+# block `b` and nothing else, as far as the report shows. For nano-vllm both conditions fail here: `seq_len` does not
+# count the new token yet, and blocks of 1 exist. In blocks of 4 the test would be true at lengths 1, 5, 9: one token
+# after the append that needed the block.
 
 # %% [markdown] tags=["lang-zh"]
 # ## 2026 年的三个 bug（阅读）
 #
-# Step 3 的不变量并不是课堂上才讲究的规矩。下面这些引擎出自专业团队，有测试，有上百万人在用，可就在今年，每个都破坏了一条。请逐个说出破坏的是**哪条不变量**，再用 `play` 演一段最接近的故事。
+# Step 3 的不变量并不是课堂上才讲究的规矩。下面这些引擎出自专业团队，有测试，有上百万人在用，可就在今年，每个都破坏了一条。请逐个说出破坏的是**哪条不变量**，再演一段最接近的故事。
 #
 # | 在哪里 | 发生了什么 | 表现出来是什么 |
 # |---|---|---|
 # | vLLM，issue 42571 | 用滑动窗口时，同一块在一个请求的清单里出现两次；释放这个请求，它就被当作空闲算了两次 | 空闲块比实际的还多，后来在离原因很远的地方崩溃 |
 # | TensorRT-LLM，pull request 12834 | 一块还没从空闲列表里取下，就先在 GPU 和 CPU 内存之间搬了家，于是改错了另一边的计数 | 空闲块数超过总块数；使用中的块数变成负数 |
-# | vLLM，issue 37076，尚未关闭 | 随机测试让许多共享前缀的请求挤满池子；有的请求似乎多看到一个 token，有的读到全是零的块 | 同一个 prompt 得到不同的回答，却从不崩溃 |
+# | vLLM，issue 37076，尚未关闭 | 随机测试让许多共享前缀的请求挤满池；有的请求似乎多看到一个 token，有的读到全是零的块 | 同一个 prompt 得到不同的回答，却从不崩溃 |
 #
 # 在这个 notebook 里，给定的 `release_request` 会在改动任何东西**之前**，用 `ValueError` 拒绝第一种情况。试一试：手工把一块在块表里写两遍，释放，再看 `invariants`。第三种最麻烦：没有人比对结果，就没有人发觉；`q4` 和它的隐藏用例比对的正是这个。
 #
 # **同一行代码，那里对，这里错。** nano-vllm 是一个短小、很多人读过的引擎，它在 `len(seq) % block_size == 1` 时要一个新块，正是 TODO 3 提醒过的写法。在*那里*它是对的：长度已经算上新 token，而块大小必须是 256 的倍数，绝不会是 1。这两条里，哪一条在这里不成立？如果 `seq_len` 还没算上新 token，一块 4 个时会怎样？
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** vLLM 42571：一块要么有主，要么空闲，不能都是；块表里也不能有重复。TensorRT-LLM 12834：有主的块加上空闲块正好是全部；计数器是这个事实的另一份副本，却自己走偏了。vLLM 37076：就报告所见，是“下标 `b` 就是块 `b`，没有别的含义”。至于 nano-vllm，两个条件在这里都不成立：`seq_len` 还没有算上新 token，而且块可以只有 1 个槽位。一块 4 个时，那个判断会在长度 1、5、9 时成立：比真正需要新块的那次追加晚了一个 token。
 
 # %% [markdown] tags=["lang-en"]
 # ## From here to a real GPU (reading)
@@ -1120,3 +1181,30 @@ grader.export()
 # 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时存活，其余在队里等，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。那四样固定的东西一次只能变一样，否则数字什么也解释不了。（vLLM 会给自己留一块，所以可用块数比总数少一。）
 #
 # **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。在 vLLM 的源码里，prefill 和 decode 合成了一个函数：`vllm/v1/core/kv_cache_manager.py` 里的 `allocate_slots`，接下来有多少 token，就从 `block_pool.py` 那里领多少块。你的账本对应启动时的一步：量一量还剩多少显存可以做成块。没有谁把缓存读回来：kernel 直接顺着块表走，前面已经说过。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
+
+# %% [markdown] tags=["lang-en", "answer"]
+# ## After the deadline: from our four functions to vLLM's
+#
+# | Here | Why it is right | In vLLM |
+# |---|---|---|
+# | TODO 1, the ledger | one factor for each dimension of the tensor, two tensors; integers, so nothing is rounded | the cache specification of a layer gives `page_size_bytes`; dividing the measured free memory by it gives the number of blocks |
+# | TODO 2, prefill | rounding up counts the part of a block as a block; choosing before taking makes the refusal leave no trace | `allocate_slots` asks how many blocks are missing, compares with `get_num_free_blocks`, returns `None` when there are too few, and only then takes them |
+# | TODO 3, decode | the boundary is asked before the append, so that every size of block works | the same `allocate_slots`, with one new token; when it returns `None` the scheduler preempts a running request |
+# | TODO 4, reading | the table's order is the tokens' order; the given line cuts the tail | no such function: `slot_mapping` says where new tokens are written, the kernel gets the block tables and reads through them |
+# | `release_request` | everything is checked before anything changes | `free` gives blocks back from the last to the first, so that the start of a prompt, which others may share, stays longest |
+#
+# What vLLM adds to this is sharing: each block counts how many requests use it, and full blocks are found again by a
+# hash of their tokens. The invariant becomes "free, or used by exactly as many requests as its counter says".
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# ## 截止之后：从我们的四个函数到 vLLM
+#
+# | 这里 | 为什么对 | 在 vLLM 里 |
+# |---|---|---|
+# | TODO 1，账本 | 张量的每一维一个因子，张量有两份；全是整数，没有舍入 | 每一层的缓存规格给出 `page_size_bytes`；量出剩余显存，除以它就是块数 |
+# | TODO 2，prefill | 向上取整，不满一块也算一块；先选后取，所以拒绝时不留痕迹 | `allocate_slots` 先算还差几块，和 `get_num_free_blocks` 比，不够就返回 `None`，够了才取 |
+# | TODO 3，decode | 在追加之前看满没满，所以块多大都对 | 还是 `allocate_slots`，只是新 token 只有一个；返回 `None` 时，调度器抢占一个正在运行的请求 |
+# | TODO 4，读回 | 块表的次序就是 token 的次序；给定的那一行切掉尾部 | 没有这个函数：`slot_mapping` 说明新 token 写到哪里，kernel 拿到块表，顺着它读 |
+# | `release_request` | 全部检查完，才开始改动 | `free` 从最后一块还到第一块，这样 prompt 的开头留得最久，别的请求也许还能共用 |
+#
+# vLLM 在此之上加了共享：每一块记着有几个请求在用它，装满的块可以凭 token 的哈希值再次找到。不变量于是变成“要么空闲，要么使用它的请求数恰好等于计数”。

@@ -31,7 +31,7 @@ def way(state: Snapshot, name: str, token: int) -> list[str]:
         *lines,
         say(f"block_table[{block}] = {table[block]}: physical block", f"block_table[{block}] = {table[block]}：物理块"),
         say(f"{table[block]} * {size} + {place} = {row}: row of the pool",
-            f"{table[block]} * {size} + {place} = {row}：物理池的第 {row} 行"),
+            f"{table[block]} * {size} + {place} = {row}：池的第 {row} 行"),
     ]  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def _headings(name: str, table_x: int, pool_x: int) -> list[str]:
     titles = [
         (0, say(f"tokens of {name}", f"{name} 的 token")),
         (table_x - 16, say("block table", "块表")),
-        (pool_x + 4, say("pool", "物理池")),
+        (pool_x + 4, say("pool", "池")),
     ]
     return [f'<text x="{x}" y="14">{html.escape(title)}</text>' for x, title in titles]
 

@@ -39,7 +39,7 @@ def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
             say(f"dtype {cache.dtype}; the pool has {pool.dtype}", f"dtype {cache.dtype}；池是 {pool.dtype}")
         )
     if not torch.equal(pool, numbered):
-        return Misshapen(say("the read has changed the pool", "读取时改动了物理池"))
+        return Misshapen(say("the read has changed the pool", "读取时改动了池"))
     if not torch.equal(cache, cache[:, :1].expand_as(cache)):
         mixed = say("rows put together from several rows of the pool", "一行里混进了池中好几行的数")
         return Misshapen(mixed)

@@ -46,7 +46,9 @@ def test_checked_in_files_are_what_the_master_gives() -> None:
 
 
 def test_building_twice_gives_the_same_bytes() -> None:
-    assert notebooks.build(MASTER, "en", "a/b") == notebooks.build(MASTER, "en", "a/b")
+    assert notebooks.build(MASTER, "en", notebooks.facts_of(ROOT)) == notebooks.build(
+        MASTER, "en", notebooks.facts_of(ROOT)
+    )
 
 
 def test_a_changed_and_a_missing_student_file_are_named(copied_root: Path) -> None:
@@ -124,6 +126,25 @@ def test_the_modules_of_the_lesson_share_one_file_without_clashing() -> None:
                 assert defined.setdefault(name, path.name) == path.name, name
     compile(LESSON.read_text("utf-8"), LESSON, "exec")
     assert "autograder" not in LESSON.read_text("utf-8")
+
+
+def test_the_explained_solution_has_the_answers_and_the_students_files_do_not(copied_root: Path) -> None:
+    names = {path.name for path in notebooks.write_solution(copied_root)}
+    assert names == {"paged_lesson.py", "paged_attention.en.solution.ipynb", "paged_attention.zh.solution.ipynb"}
+    for lang, answer in (("en", "**A model answer.**"), ("zh", "**参考答案。**")):
+        solved = read(copied_root / notebooks.SOLUTION_FOLDER / f"paged_attention.{lang}.solution.ipynb")
+        source = "\n".join(cell.source for cell in solved.cells)
+        assert source.count(answer) == 7
+        assert [mark for mark in ("SOLUTION", "PROMPT", "NotImplementedError", "{points") if mark in source] == []
+        assert "-> None:\n" in source
+        student = (ROOT / f"assignment/paged_attention.{lang}.py").read_text("utf-8")
+        assert answer not in student
+        assert "{points" not in student
+
+
+def test_without_a_repository_no_link_leads_nowhere(copied_root: Path) -> None:
+    notebooks.write(copied_root)
+    assert "OWNER" not in (copied_root / "assignment/README.md").read_text("utf-8")
 
 
 def test_every_open_todo_stops_in_its_raise_line() -> None:
