@@ -15,6 +15,7 @@ name          arguments                                  meaning
 ``report``    m, r                                       ``m.allocation_report(r)``
 ``read``      m, r                                       ``m.get_physical_cache(r)``
 ``fill``      m                                          copy ``payload`` (raw bytes of the whole pool) into the pool
+``poison``    m, r                                       turn every row of the pool without a token of ``r`` into NaN
 ``place``     r, ids, seq_len                            set table and length by hand, the free list is left alone
 ``seize``     m, r, ids                                  put ids into the table in place and out of the free list
 ``vacate``    m, r                                       the reverse of ``seize``, by hand
@@ -37,7 +38,7 @@ every manager and request afterwards. A quiet operation's is ``{"ends": [...]}``
 from dataclasses import dataclass
 from typing import Any
 
-NAMES = frozenset("new request prefill decode release report read fill place seize vacate ledger quiet".split())
+NAMES = frozenset("new request prefill decode release report read fill poison place seize vacate ledger quiet".split())
 
 QUIET_CALLS = frozenset("new request prefill decode release seize vacate".split())
 """What may happen quietly: thousands of calls on pools of real size, at microseconds a call."""

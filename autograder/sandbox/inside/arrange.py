@@ -10,7 +10,7 @@ MANY = 8
 
 _type, _list, _set, _bytearray, _hasattr, _str, _len = type, list, set, bytearray, hasattr, str, len
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
-_frombuffer, _no_grad = torch.frombuffer, torch.no_grad
+_frombuffer, _no_grad, _NAN = torch.frombuffer, torch.no_grad, float("nan")
 
 
 def convert(manager: Any, dtype: torch.dtype, device: str) -> None:
@@ -32,6 +32,18 @@ def fill(manager: Any, payload: bytes, dtype: torch.dtype) -> None:
         return
     with _no_grad():
         pool.copy_(cells)
+
+
+def poison(manager: Any, request: Any) -> None:
+    """Turn every row of the pool that holds no token of the request into NaN, in place."""
+    pool = manager.physical_kv_cache
+    size = pool.shape[1]
+    kept = [block * size + i for block in request.block_table for i in range(size)][: request.seq_len]
+    rows = pool.view(-1, pool.shape[2])
+    with _no_grad():
+        values = rows[kept].clone()
+        rows.fill_(_NAN)
+        rows[kept] = values
 
 
 def place(request: Any, ids: Sequence[int], seq_len: int) -> None:
