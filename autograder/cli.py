@@ -191,8 +191,9 @@ def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
 @main.command()
 @click.option("--zip", "as_zip", is_flag=True, help="Make autograder.zip for Otter and Gradescope instead.")
 @click.option("--check", is_flag=True, help="Write nothing; fail where what is there does not come from these sources.")
+@click.option("--solution", is_flag=True, help="Make the explained solution instead, to hand out after the deadline.")
 @_in_one_sentence
-def release(as_zip: bool, check: bool) -> None:
+def release(as_zip: bool, check: bool, solution: bool) -> None:
     """Make what students receive from the master, or autograder.zip from this package."""
     from autograder.release import ReleaseError, checkout
 
@@ -208,7 +209,10 @@ def release(as_zip: bool, check: bool) -> None:
         return
     from autograder.release import notebooks
 
-    if not check:
+    if solution:
+        for path in notebooks.write_solution(root):
+            click.echo(path)
+    elif not check:
         notebooks.write(root)
     elif changed := notebooks.drift(root):
         raise ReleaseError(f"{', '.join(changed)}: not what the master gives; run `autograder release`.")
