@@ -20,7 +20,7 @@ from autograder.reporting.schema import row, test_row
 
 QUESTIONS = (*CPU_QUESTIONS, *GPU_QUESTIONS)
 SAME_VERSIONS = ("autograder", "tests")
-MACHINE_FAULTS = frozenset({"run.machine", "device.missing"})
+MACHINE_FAULTS = frozenset({"run.machine", "device.missing", "device.fault", "device.watch"})
 
 
 class MergeError(Exception):

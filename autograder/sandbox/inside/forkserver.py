@@ -154,9 +154,9 @@ def work_on(device: str, gpu: bool) -> Callable[[], None]:
 
         gpu_child.prepare(device)
         return partial(gpu_child.serve, device, REQUESTS_FD, REPLIES_FD)
-    from autograder.sandbox.inside.device_executor import executor_on
+    from autograder.sandbox.inside import device_executor
 
-    return partial(worker.serve, REQUESTS_FD, REPLIES_FD, executor_on(device))
+    return partial(device_executor.serve, device_executor.executor_on(device), REQUESTS_FD, REPLIES_FD)
 
 
 @dataclass(frozen=True)

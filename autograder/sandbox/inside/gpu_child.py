@@ -20,7 +20,7 @@ def prepare(device: str) -> None:
     """Import what children will need, whose walls hide our files; raise NoDevice where that touched the GPU."""
     for name in ("device_executor", device):
         importlib.import_module(f"autograder.sandbox.inside.{name}")
-    importlib.import_module("torch._dynamo")  # torch does so at the first call that is watched, and writes a folder
+    importlib.import_module("torch._dynamo")  # torch does so at the first call of some kinds, and writes a folder
     require_untouched()
 
 
@@ -49,11 +49,10 @@ def _driver_is_initialised() -> bool:
 
 def serve(device: str, requests: int, replies: int) -> None:
     """Open the device, say how that went, and serve one submission."""
-    from autograder.sandbox.inside import worker
-    from autograder.sandbox.inside.device_executor import executor_on
+    from autograder.sandbox.inside import device_executor
 
     try:
-        executor = executor_on(device)
+        executor = device_executor.executor_on(device)
     except Exception as error:  # whatever it is, the grader can only be told
         _tell(replies, {"error": _sentence(error)})
         return
@@ -66,7 +65,7 @@ def serve(device: str, requests: int, replies: int) -> None:
             "own_cpu_ms": round((used.ru_utime + used.ru_stime) * 1000),
         },
     )
-    worker.serve(requests, replies, executor)
+    device_executor.serve(executor, requests, replies)
 
 
 def _tell(replies: int, what: dict[str, object]) -> None:
