@@ -7,6 +7,7 @@ from random import SystemRandom
 from autograder.contract.cell_bytes import unique_cells
 from autograder.contract.ledger import LAYOUT, TOTAL
 from autograder.contract.operations import Operation
+from autograder.contract.questions import question_of
 from autograder.contract.scenario import Scenario, Script
 
 WATCHED_CALLS = frozenset({"prefill", "decode", "read"})
@@ -57,7 +58,7 @@ def watched(operations: Iterable[Operation]) -> list[Operation]:
 
 
 def _scenario(id: str, script: Script, *last: Operation) -> Scenario:
-    return Scenario(id, id.partition(".")[0], (*watched(script.operations), *last, Operation("gone", ())))
+    return Scenario(id, question_of(id), (*watched(script.operations), *last, Operation("gone", ())))
 
 
 def _ledger() -> list[Scenario]:
@@ -69,7 +70,7 @@ def _ledger() -> list[Scenario]:
             dimensions = (num_blocks, block_size, layers, heads, head_dim, LEDGER_DTYPES[dtype])
             decoy = Operation("decoy", (0, ALLOCATION * _draw.randint(6 << 10, 18 << 10), 0, 0))
             operations += [Operation("ledger", dimensions), decoy, Operation("pool", (dtype, shape))]
-        return Scenario(id, "g1", tuple(operations), (TOTAL, LAYOUT))
+        return Scenario(id, question_of(id), tuple(operations), (TOTAL, LAYOUT))
 
     return [
         case("g1.float32", ["float32"]),

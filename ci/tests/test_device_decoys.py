@@ -1,22 +1,19 @@
-"""Decoys around a watched call: what a watch that was tampered with reports is pending, never a point and never a loss."""
+"""Decoys around a watched call: what a watch that was tampered with reports is no report."""
 
 import pytest
 
-from autograder.contract.device_compare import device_deviation
+from autograder.contract.device_compare import judge_watched
 from autograder.contract.operations import Operation
-from autograder.contract.scenario import Scenario
 
 PREFILL = Operation("prefill", ("m", "A"))
 
 
 def judged(events: list[str], taken: object, device: str = "fakegpu", decoy: tuple = (2, 1024, 1, 0)) -> str | None:
     made = Operation("new", ("m", 8, 4, 2, "bfloat16", device))
-    operations = (made, Operation("decoy", decoy), PREFILL, Operation("watched", ()))
+    before = (made, Operation("decoy", decoy), PREFILL)
     facts = {"dict": {"events": {"list": [{"str": event} for event in events]}, "taken": taken}}
-    state = {"managers": {}, "requests": {}}
-    trace = [{"returned": None, "state": state}] * 3 + [{"returned": facts, "state": state}]
-    found = device_deviation(Scenario("g2.basic", "g2", operations), trace)
-    return found.finding.code if found and found.finding.code.startswith("device.") else None
+    found = judge_watched(before, {"returned": None}, facts)
+    return found.code if found else None
 
 
 HONEST = ["copy", "copy", "call", "end", "copy"]

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = ROOT / "autograder" / "hidden_tests" / "q1_ledger.py"
 START = 'import ctypes; ctypes.CDLL("libdriver.so").open_device()'
-OPENS = ("sandbox/inside/device.py", "        return FakeGpu()\n", f"        {START}\n        return FakeGpu()\n")
+OPENS = ("sandbox/inside/fakegpu.py", "    note, take = new_log()\n", f"    {START}\n    note, take = new_log()\n")
 ENTER = "        confinement.enter()\n"
 WALLS = ("sandbox/inside/forkserver.py", ENTER, f"        {START}\n{ENTER}")
 

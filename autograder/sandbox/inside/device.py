@@ -33,23 +33,3 @@ class Device:
     """Return the exit status where the device, asked again, is found unusable; None for an error of the call's own."""
     rates: Callable[[Callable[[], object], torch.Tensor], dict[str, int]]
     """Return MB/s of a read and of a plain copy of as many rows, nothing where that means nothing."""
-
-
-def open_device(name: str) -> Device:
-    """Return the device, initialised and warm: the first call of a kind is slow."""
-    if name == "cuda":
-        from autograder.sandbox.inside.cuda import open_cuda
-
-        device = open_cuda()
-    else:
-        from autograder.sandbox.inside.fakegpu import open_stand_in
-
-        device = open_stand_in()
-    torch.cat([torch.empty(1, device="meta")] * 2)  # its first call without values makes torch import a great deal
-    pool = torch.zeros(2, 2, 2).to(device.name, dtype=torch.bfloat16)
-    device.start()
-    with device.watch():
-        torch.cat([pool[0], pool[[1, 0]][0], pool[torch.tensor([1], device=device.name)][0]]).cpu()
-    device.events()
-    device.settle()
-    return device

@@ -11,10 +11,11 @@ from typing import Any
 import torch
 
 from autograder.sandbox.inside import worker
-from autograder.sandbox.inside.device import Device, open_device
+from autograder.sandbox.inside.device import Device
 from autograder.sandbox.inside.encode import MAX_TENSOR_BYTES
 from autograder.sandbox.inside.events import event_of_error
 from autograder.sandbox.inside.executor import Executor
+from autograder.sandbox.inside.open_device import open_device
 from autograder.sandbox.limits import EXIT_MACHINE
 
 CALL, END = "call", "end"

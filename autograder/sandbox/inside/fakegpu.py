@@ -15,6 +15,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 from autograder.sandbox.inside.device import Device
 from autograder.sandbox.inside.events import Note, event_of, new_log
+from autograder.sandbox.inside.wrapped import SHAPE, map_arguments, storage_bytes, written_by
 
 NAME = "fakegpu"
 ALLOCATION_BYTES = 512  # what CUDA's allocator rounds up to
@@ -79,7 +80,7 @@ def _install(
 
         @classmethod
         def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            shape = _SHAPE.get(function._schema.name)
+            shape = SHAPE.get(function._schema.name)
             if shape:
                 return shape(raw_of(args[0]), *args[1:])
             with inference_mode(False):  # the caller's inference mode concerns the tensors on the device
@@ -154,7 +155,7 @@ def _install(
             if isinstance(value, torch.Tensor):
                 tensors.append(value)
 
-        _map(collect, (args, list(kwargs.values())))
+        map_arguments(collect, (args, list(kwargs.values())))
         strangers = [t for t in tensors if not is_here(t)]
         if name not in _MAY_MIX and any(t.dim() > 0 or name in _NOT_EVEN_A_NUMBER for t in strangers):
             raise RuntimeError(_MIXED)
@@ -169,15 +170,17 @@ def _install(
 
         if to_host:
             kwargs["device"] = _cpu
-        written = [t for t in _written(schema, args, kwargs) if is_here(t)] if schema.is_mutable else []
-        sizes = [_storage_bytes(values_of(t)) for t in written]
-        result = function(*_map(unwrap, args), **{key: _map(unwrap, value) for key, value in kwargs.items()})
+        written = [t for t in written_by(schema, args, kwargs) if is_here(t)] if schema.is_mutable else []
+        sizes = [storage_bytes(values_of(t)) for t in written]
+        result = function(
+            *map_arguments(unwrap, args), **{key: map_arguments(unwrap, value) for key, value in kwargs.items()}
+        )
         if to_host:
             return result
         if written:
             for t, size in zip(written, sizes, strict=True):  # an ``out`` that was too small has grown
-                if _storage_bytes(values_of(t)) > size:
-                    count(_storage_bytes(values_of(t)))
+                if storage_bytes(values_of(t)) > size:
+                    count(storage_bytes(values_of(t)))
             return written[0] if len(written) == 1 else tuple(written)
         known = {values_of(t).untyped_storage()._cdata for t in tensors if is_here(t)}
 
@@ -218,40 +221,3 @@ def _install(
     from_dlpack = torch.from_dlpack
     torch.from_dlpack = lambda x, *a, **k: x.view(x.shape) if is_here(x) else from_dlpack(x, *a, **k)
     return (lambda kept=library: taken), wrap, raw_of  # the library lasts as long as it is held
-
-
-_SHAPE: dict[str, Callable[..., Any]] = {
-    "aten::sym_size": lambda raw, *dim: raw.size(*dim),
-    "aten::size": lambda raw, *dim: raw.size(*dim),
-    "aten::sym_stride": lambda raw, *dim: raw.stride(*dim),
-    "aten::stride": lambda raw, *dim: raw.stride(*dim),
-    "aten::sym_numel": torch.Tensor.numel,
-    "aten::numel": torch.Tensor.numel,
-    "aten::dim": torch.Tensor.dim,
-    "aten::sym_storage_offset": torch.Tensor.storage_offset,
-    "aten::storage_offset": torch.Tensor.storage_offset,
-    "aten::is_contiguous": lambda raw, *_: raw.is_contiguous(),
-    "aten::is_non_overlapping_and_dense": lambda raw, *_: raw.is_contiguous(),
-    "aten::is_strides_like_format": lambda raw, *_: False,
-}
-
-
-def _map(change: Callable[[Any], Any], value: Any) -> Any:
-    """Return the arguments of an operation with each one changed, those in lists as well."""
-    if isinstance(value, (list, tuple)):
-        return [_map(change, item) for item in value]
-    return change(value)
-
-
-def _storage_bytes(raw: torch.Tensor) -> int:
-    return 0 if raw.is_meta else raw.untyped_storage().nbytes()
-
-
-def _written(schema: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
-    """Return the arguments that an operation writes to and returns: its first, or those named ``out``."""
-    found = []
-    for place, argument in enumerate(schema.arguments):
-        if argument.alias_info is not None and argument.alias_info.is_write:
-            value = args[place] if place < len(args) else kwargs.get(argument.name)
-            found += list(value) if isinstance(value, (list, tuple)) else [value]
-    return found if schema.returns and any(r.alias_info and r.alias_info.is_write for r in schema.returns) else []
