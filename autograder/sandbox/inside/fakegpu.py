@@ -164,14 +164,19 @@ def _install(
         to_host = target == _cpu and name == "aten::_to_copy"
         on_meta = not to_host and any(values_of(t).is_meta for t in tensors if is_here(t))
 
+        written = [t for t in written_by(schema, args, kwargs) if is_here(t)] if schema.is_mutable else []
+        sizes = [storage_bytes(values_of(t)) for t in written]
+
         def unwrap(value: Any) -> Any:
             raw = raw_of(value)
-            return raw.to("meta") if on_meta and isinstance(raw, torch.Tensor) and not raw.is_meta else raw
+            if on_meta and isinstance(raw, torch.Tensor) and not raw.is_meta:
+                raw = raw.to("meta")
+                if any(value is t for t in written):  # what is made of no values has none, an ``out`` as well
+                    give(value, raw)
+            return raw
 
         if to_host:
             kwargs["device"] = _cpu
-        written = [t for t in written_by(schema, args, kwargs) if is_here(t)] if schema.is_mutable else []
-        sizes = [storage_bytes(values_of(t)) for t in written]
         result = function(
             *map_arguments(unwrap, args), **{key: map_arguments(unwrap, value) for key, value in kwargs.items()}
         )
