@@ -1,16 +1,28 @@
 """The stand-in follows CUDA's rules: every idiom of reading is judged as on a GPU, in one process without any walls."""
 
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from classes import solution
-from device_idioms import IDIOMS, PLACES, REFUSED, RULES
+from device_samples import JOIN, RETURN
 
 from autograder.contract.device_compare import device_deviation
 from autograder.contract.device_scenarios import device_scenarios
 from autograder.sandbox.inside.device_executor import executor_on
 
-ALL = [(rule, *idiom) for rule, idioms in IDIOMS.items() for idiom in idioms]
+TABLE = tomllib.loads((Path(__file__).parent / "device_idioms.toml").read_text(encoding="utf-8"))
+ALL = [(rule, *idiom) for rule, entry in TABLE["rules"].items() for idiom in entry["idioms"]]
+LINES = {"join": JOIN, "return": RETURN}
+PLACES = {
+    "P": "self.physical_kv_cache",
+    "D": "self.physical_kv_cache.device",
+    "T": "req.block_table",
+    "N": "req.seq_len",
+    "H": "self.head_dim",
+    "B": "self.block_size",
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +67,8 @@ def test_the_right_solution_passes(on_stand_in) -> None:
     assert judged(on_stand_in, solution()) == {}
 
 
-def test_every_rule_has_a_source_and_every_idiom_a_rule() -> None:
-    assert set(IDIOMS) == set(RULES)
+def test_every_rule_has_a_source_and_every_idiom_a_name_of_its_own() -> None:
+    assert all(entry["source"] for entry in TABLE["rules"].values())
     assert len({name for _, name, _, _ in ALL}) == len(ALL) >= 121
 
 
@@ -64,14 +76,9 @@ def test_every_rule_has_a_source_and_every_idiom_a_rule() -> None:
 def test_an_idiom_is_judged_as_on_cuda(on_stand_in, rule: str, name: str, line: str, code: str) -> None:
     for letter, meaning in PLACES.items():
         code = code.replace("{" + letter + "}", meaning)
-    text = (
-        code.replace("\n", "\n    ")
-        if code.startswith(("return", "import")) or "\n" in code or "return" in code
-        else code
-    )
-    found = judged(on_stand_in, solution((line, text)))
-    expected, _ = RULES[rule]
-    if name in REFUSED:
+    found = judged(on_stand_in, solution((LINES[line], code.replace("\n", "\n    "))))
+    expected = TABLE["rules"][rule]["says"]
+    if name in TABLE["refused"]:
         assert found, "it works now; take it off the list"
     elif expected == "ok":
         assert found == {}
