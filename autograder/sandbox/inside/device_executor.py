@@ -24,6 +24,7 @@ CALL, END = "call", "end"
 _exit, _Tensor, _Thread, _str = os._exit, torch.Tensor, threading.Thread, str
 _attention = torch.nn.functional.scaled_dot_product_attention
 _frombuffer, _empty, _empty_like, _ones = torch.frombuffer, torch.empty, torch.empty_like, torch.ones
+_on_meta = torch.device("meta")
 _TORCH = os.path.dirname(torch.__file__)
 _DTYPES = {name: getattr(torch, name) for name in ("float16", "bfloat16", "float32", "float64")}
 _DTYPES["float8"] = getattr(torch, "float8_e4m3fn", None)
@@ -154,14 +155,24 @@ class DeviceExecutor(Executor):
         return taken
 
     def _vast(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, device: str) -> str:
-        self._new(m, 1, block_size, head_dim, dtype, device)
+        self._new_vast(m, num_blocks, block_size, head_dim, dtype, device)
         pool, has_values = self._device.vast_pool((num_blocks, block_size, head_dim), _DTYPES[dtype])
         start = _frombuffer(bytearray(next(self._payloads)), dtype=_DTYPES[dtype]).reshape(-1, head_dim)
         if has_values:
             pool[-1, : len(start)] = start.to(pool.device)
         manager = self._managers[m]
-        manager.physical_kv_cache, manager.num_blocks = pool, num_blocks
+        manager.physical_kv_cache = pool
+        if manager.num_blocks != num_blocks:
+            manager.num_blocks = num_blocks
         return device if has_values else "meta"
+
+    def _new_vast(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, device: str) -> None:
+        """Make a manager of so many blocks whose pool has no values yet, or of one block where it insists on values."""
+        try:
+            with _on_meta:
+                self._new(m, num_blocks, block_size, head_dim, dtype, "meta")
+        except (_RuntimeError, MemoryError):
+            self._new(m, 1, block_size, head_dim, dtype, device)
 
     def _attend(self, m: str, r: str) -> Any:
         keys = self._object(self._managers, m).get_physical_cache(self._object(self._requests, r))[None]
