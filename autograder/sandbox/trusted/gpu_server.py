@@ -10,6 +10,7 @@ from typing import Any
 from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.trusted.child import Child, Exit
 from autograder.sandbox.trusted.fork_server import ForkServer
+from autograder.sandbox.trusted.gpu_machine import refusal
 from autograder.sandbox.trusted.server import MESSAGE_BYTES, START_S, ServerDied
 
 GPU_LIMITS = Limits(
@@ -34,6 +35,8 @@ class GpuServer(ForkServer):
     gpu = True
 
     def __init__(self, device: str, limits: Limits = GPU_LIMITS, secrets: Sequence[Path] = ()) -> None:
+        if device == "cuda" and (sentence := refusal()):
+            raise ServerDied(sentence)
         super().__init__(limits, secrets, device)
 
     def _greeting(self) -> dict[str, Any]:
