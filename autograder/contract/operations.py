@@ -26,7 +26,12 @@ name          arguments                                  meaning
 ``pool``      dtype, shape                               on a device: bytes that a plain tensor of this shape takes
 ``vast``      m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills the
               dtype, device                              beginning of the last block
-``measure``   m, r                                       on a device: rates and attention, for the report
+``decoy``     copies, bytes, copies, in a thread         on a device: what the next watched call is surrounded by
+``settle``    none                                       on a device: wait for all work and look at the state again
+``again``     back                                       on a device: the result of an earlier read, as it is now
+``gone``      none                                       on a device: let go of all objects, return what was noted
+``attend``    m, r                                       on a device: attention over what a read returns
+``rates``     m, r                                       on a device: MB/s of a read and of a copy, for the report
 ============  =========================================  ==========================================================
 =======
 ==============  =========================================  ==========================================================
