@@ -15,6 +15,7 @@ class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
     def __init__(self, server: Server, cells: Sequence[str]) -> None:
+        server.begin_submission()
         self._server, self._cells = server, cells
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()

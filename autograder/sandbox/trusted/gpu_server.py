@@ -15,7 +15,15 @@ from autograder.sandbox.trusted.child import Child, Exit
 from autograder.sandbox.trusted.server import MESSAGE_BYTES, START_S, Server, ServerDied, launch, whereabouts
 
 GPU_LIMITS = Limits(
-    load_cpu_s=5, case_cpu_s=5, total_cpu_s=300, idle_s=5, wall_s=30, memory_bytes=4096 * MIB, open_files=256
+    load_cpu_s=5,
+    case_cpu_s=5,
+    total_cpu_s=300,
+    idle_s=5,
+    wall_s=30,
+    memory_bytes=4096 * MIB,
+    open_files=256,
+    submission_s=300,
+    submission_wall_s=600,
 )
 
 
@@ -30,8 +38,7 @@ class GpuServer(Server):
         self.device, self.limits = device, limits
         self._secrets = secrets
 
-    def spawn(self) -> Child:
-        """Return a fresh child, ready for a submission; raise ServerDied."""
+    def _spawn(self) -> Child:
         return self._start(probing=False)[0]
 
     def close(self) -> None:

@@ -8,13 +8,17 @@ from autograder.sandbox.protocol import Frame, ProtocolError
 Trace = list[dict[str, Any]]
 """Per operation: ``returned`` or ``raised``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
 
-_MAX_DEPTH, _MAX_TEXT = 12, 400
+_MAX_DEPTH, _MAX_TEXT, _MAX_LINE = 12, 400, 1 << 31
+_MAX_ITEMS = 4096  # of a sequence, as the worker's encoder has it
+_MAX_DIMENSIONS = 64
+_MAX_LARGE = 64  # numbers above 64 bits in one sequence: many could be made to hash alike
 _PARTS = (
     ("managers", {"num_blocks", "block_size", "free", "pool"}),
     ("requests", {"seq_len", "table"}),
 )
 _STATE = {"managers", "requests"}
 _INTS = {int}
+_LARGE = 1 << 63
 
 
 def traces_of(frame: Frame, counts: Sequence[int]) -> list[Trace]:
@@ -44,13 +48,16 @@ def _trace(observed: object, count: int, frame: Frame) -> Trace:
     return trace
 
 
-def errors_of(loaded: object) -> list[dict[str, Any]]:
-    """Return the errors noted while a submission's cells ran."""
+def errors_of(loaded: object, cells: int) -> list[dict[str, Any]]:
+    """Return the errors noted while a submission's cells ran: at most one each, in their order."""
     errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)
+    last = 0
     for error in errors:
         _require(_exact(error, dict).keys() == {"cell", "name", "line", "text"}, "not an error of a cell")
-        _exact(error["cell"], int), _text(error["name"]), _text(error["text"])
-        _require(error["line"] is None or type(error["line"]) is int, "not a line")
+        _require(last < _exact(error["cell"], int) <= cells, "not the next cell")
+        last = error["cell"]
+        _text(error["name"]), _text(error["text"])
+        _require(error["line"] is None or 0 <= _exact(error["line"], int) < _MAX_LINE, "not a line")
     return errors
 
 
@@ -95,7 +102,11 @@ def _value(value: Any, blobs: Sequence[bytes], depth: int) -> Any:
 def _items(content: Any, blobs: Sequence[bytes], depth: int) -> Any:
     if type(content) is not list:
         raise ProtocolError("not a list")
+    if len(content) > _MAX_ITEMS:
+        raise ProtocolError("too long a list")
     if set(map(type, content)) <= _INTS:
+        if len(content) > _MAX_LARGE and sum(not -_LARGE < number < _LARGE for number in content) > _MAX_LARGE:
+            raise ProtocolError("too many large numbers")
         return content
     return [_value(item, blobs, depth + 1) for item in content]
 
@@ -108,7 +119,9 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
     tensor = _exact(content, dict)
     _require(tensor.keys() | {"blob"} == {"dtype", "shape", "device", "blob"}, "not a tensor")
     _text(tensor["dtype"]), _text(tensor["device"])
-    _require(set(map(type, _exact(tensor["shape"], list))) <= {int}, "not a shape")
+    shape = _exact(tensor["shape"], list)
+    _require(set(map(type, shape)) <= _INTS and len(shape) <= _MAX_DIMENSIONS, "not a shape")
+    _require(all(0 <= size < _LARGE for size in shape), "not a shape")
     if "blob" not in tensor:
         return tensor
     index = _exact(tensor.pop("blob"), int)
