@@ -7,7 +7,7 @@ from pathlib import Path
 from autograder.config import Config
 from autograder.grading.many.journal import Journal, rows
 from autograder.grading.many.pool import grade_many
-from autograder.grading.many.worker import Job
+from autograder.grading.many.work import Job
 from autograder.grading.one.grade_one import tests_version
 from autograder.intake.discover import Entry
 from autograder.reporting.gradebook import write_grades
@@ -49,7 +49,7 @@ def grade_batch(
         jobs = 1 if settings.device == "cuda" else settings.jobs  # one submission at a time has the GPU
         try:
             for graded in grade_many(entries, jobs, job):
-                if graded is not None:
+                if graded:
                     journal.append(graded)
                     lines[graded["student"]] = grade_line(from_row(graded))
                     on_graded(lines[graded["student"]])
