@@ -53,7 +53,7 @@ def _is_ruled(model: ReferenceModel, operation: Operation) -> bool:
     if name == "new":
         return bool(min(args[1:4]) > 0)
     if name == "request":
-        return args[0] not in model.requests
+        return args[0] not in model.requests or not model.requests[args[0]].table
     if name == "fill":
         pool = model.pools[args[0]]
         return len(operation.payload) == pool.num_blocks * pool.block_size * pool.row_bytes

@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from functools import partial
 
+from autograder.findings import Finding
 from autograder.intake.archive import members
 from autograder.intake.choose import Draft, choose, expected_name
 from autograder.intake.discover import Entry
@@ -12,7 +13,7 @@ from autograder.intake.disk import read_file, walk
 from autograder.intake.notebook import notebook_cells
 from autograder.intake.script import markdown_cells, script_cells
 from autograder.intake.source import MEGABYTE, Source, kind
-from autograder.intake.submission import Details, Refusal, Rejected, Remarks, Submission
+from autograder.intake.submission import Refusal, Rejected, Submission
 from autograder.intake.text import decode, without_surrogates
 from autograder.outside.names import shown
 
@@ -37,19 +38,19 @@ def read(entry: Entry) -> Submission | Rejected:
             content = allowance.load(candidates[0])
             sha256 = hashlib.sha256(content).hexdigest()
             draft = _draft(file, content)
-            remarks: Remarks = ()
+            remarks: tuple[Finding, ...] = ()
         else:
             draft, remarks = choose(_readable(candidates, allowance))
             sha256 = hashlib.sha256(draft.content).hexdigest()
     except Refusal as refusal:
         if _lacks_memory(refusal.__cause__):
             raise MemoryError from refusal
-        details: Details = {"file": shown(file), **refusal.details}
-        return Rejected(entry.student, shown(file), sha256, refusal.code, details)
+        details = {"file": shown(file), **refusal.finding.details}
+        return Rejected(entry.student, shown(file), sha256, Finding(refusal.finding.code, details))
     except OSError as error:
         if _lacks_memory(error):
             raise MemoryError from error
-        return Rejected(entry.student, shown(file), sha256, "intake.unreadable", {"file": shown(file)})
+        return Rejected(entry.student, shown(file), sha256, Finding("intake.unreadable", {"file": shown(file)}))
     return Submission(entry.student, shown(draft.name), sha256, draft.cells, draft.content, draft.remarks + remarks)
 
 
@@ -136,7 +137,7 @@ def _readable(candidates: list[Source], allowance: _Allowance) -> list[Draft]:
         try:
             drafts.append(_draft(source.name, allowance.load(source)))
         except Refusal as refusal:
-            refusals.append(Refusal(refusal.code, **{"file": shown(source.name), **refusal.details}))
+            refusals.append(Refusal(refusal.finding.code, **{"file": shown(source.name), **refusal.finding.details}))
         if allowance.left < 0 or sum(len(cell) for draft in drafts for cell in draft.cells) > MAX_ALL_CODE:
             break
     if not drafts:
@@ -158,7 +159,7 @@ def _draft(name: str, content: bytes) -> Draft:
     if not any(map(str.strip, cells)):
         raise Refusal("intake.no_code")
     if cells != tuple(found):
-        remarks += (("intake.surrogates", {}),)
+        remarks += (Finding("intake.surrogates"),)
     return Draft(name, content, cells, remarks)
 
 

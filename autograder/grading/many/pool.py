@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import wait
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.many.work import Job
 from autograder.grading.many.worker import LOOK_EVERY_S, Worker
 from autograder.intake.discover import Entry

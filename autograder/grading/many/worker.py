@@ -6,7 +6,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.many.work import BEGUN, Job, work
 from autograder.intake.discover import Entry
 from autograder.reporting.results import SubmissionResult

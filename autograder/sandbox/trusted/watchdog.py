@@ -3,6 +3,7 @@
 import os
 import time
 
+from autograder.findings import Finding
 from autograder.sandbox.trusted.budget import Budget
 
 _RUNNABLE, _ON_DISK = "R", "D"  # by the letters of /proc/<pid>/stat
@@ -52,8 +53,8 @@ class Watchdog:
         """Forget the sleep seen so far: a new cell begins, or so the child says, which helps it a few times at most."""
         self._idle = 0.0
 
-    def limit_reached(self) -> tuple[str, dict[str, str | int]] | None:
-        """Return the code and the details of the limit that is reached, if any."""
+    def limit_reached(self) -> Finding | None:
+        """Return the limit that is reached, if any."""
         now, before = time.monotonic(), self._looked
         self._looked = now
         cpu = cpu_clock(self._pid)
@@ -67,12 +68,12 @@ class Watchdog:
             self._idle += asleep
             self._slept += asleep
         if cpu >= self._cpu_end:
-            return "run.cpu", {"seconds": f"{self._cpu_s:g}"}
+            return Finding("run.cpu", {"seconds": f"{self._cpu_s:g}"})
         if now >= self._wall_end:
-            return "run.wall", {"seconds": f"{self._wall_s:g}"}
+            return Finding("run.wall", {"seconds": f"{self._wall_s:g}"})
         if self._idle >= self._idle_s or self._slept >= _CELLS_ASLEEP * self._idle_s:
-            return "run.idle", {"seconds": f"{self._idle_s:g}"}
-        return ("run.budget", {}) if self._budget.is_used_up else None
+            return Finding("run.idle", {"seconds": f"{self._idle_s:g}"})
+        return Finding("run.budget") if self._budget.is_used_up else None
 
 
 def _states(pid: int) -> set[str]:
