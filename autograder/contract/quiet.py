@@ -7,12 +7,13 @@ is asked for again with its calls spoken aloud, and that comparison tells which 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from autograder.contract import allocation
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observations import State, ids_of, is_int, kind_of
-from autograder.contract.operations import Operation
+from autograder.contract.operations import QUIET_CALLS, Operation
 from autograder.findings import Finding
 
 CHANGES_A_REQUEST = frozenset({"prefill", "decode", "release", "seize", "vacate"})
@@ -33,6 +34,12 @@ def spoken_aloud(operations: Iterable[Operation]) -> tuple[Operation, ...]:
 def quietly(operations: Iterable[Operation]) -> Operation:
     """Return one quiet operation that carries out ``operations``."""
     return Operation("quiet", ([operation.to_wire() for operation in operations],))
+
+
+def hushed(operations: Iterable[Operation]) -> tuple[Operation, ...]:
+    """Return the same calls with every stretch that may be quiet made one operation."""
+    stretches = groupby(operations, key=lambda operation: operation.name in QUIET_CALLS)
+    return tuple(o for quiet, stretch in stretches for o in ((quietly(stretch),) if quiet else stretch))
 
 
 def renamed(operation: Operation, names: dict[str, str]) -> Operation:

@@ -20,17 +20,17 @@ def test_q1_per_block(submission: Checkable) -> None:
     submission.check("q1.per_block")
 
 
-@test_case(name="q1.total", points=3, hidden=True)
+@test_case(name="q1.total", points=2, hidden=True)
 def test_q1_total(submission: Checkable) -> None:
     submission.check("q1.total")
 
 
-@test_case(name="q1.dtype_bytes", points=2, hidden=True)
+@test_case(name="q1.dtype_bytes", points=1, hidden=True)
 def test_q1_dtype_bytes(submission: Checkable) -> None:
     submission.check("q1.dtype_bytes")
 
 
-@test_case(name="q1.exact_integers", points=2, hidden=True)
+@test_case(name="q1.exact_integers", points=1, hidden=True)
 def test_q1_exact_integers(submission: Checkable) -> None:
     submission.check("q1.exact_integers")
 
@@ -43,3 +43,8 @@ def test_q1_layout(submission: Checkable) -> None:
 @test_case(name="q1.refuses_non_positive", points=1, hidden=True)
 def test_q1_refuses_non_positive(submission: Checkable) -> None:
     submission.check("q1.refuses_non_positive")
+
+
+@test_case(name="q1.shapes", points=3, hidden=True)
+def test_q1_shapes(submission: Checkable) -> None:
+    submission.check("q1.shapes")

@@ -15,17 +15,17 @@ def test_q3_basic(submission: Checkable) -> None:
     submission.check("q3.basic")
 
 
-@test_case(name="q3.grows_when_full", points=4, hidden=True)
+@test_case(name="q3.grows_when_full", points=3, hidden=True)
 def test_q3_grows_when_full(submission: Checkable) -> None:
     submission.check("q3.grows_when_full")
 
 
-@test_case(name="q3.block_size_one", points=3, hidden=True)
+@test_case(name="q3.block_size_one", points=2, hidden=True)
 def test_q3_block_size_one(submission: Checkable) -> None:
     submission.check("q3.block_size_one")
 
 
-@test_case(name="q3.keeps_places", points=2, hidden=True)
+@test_case(name="q3.keeps_places", points=1, hidden=True)
 def test_q3_keeps_places(submission: Checkable) -> None:
     submission.check("q3.keeps_places")
 
@@ -35,7 +35,7 @@ def test_q3_last_block(submission: Checkable) -> None:
     submission.check("q3.last_block")
 
 
-@test_case(name="q3.refusal_changes_nothing", points=4, hidden=True)
+@test_case(name="q3.refusal_changes_nothing", points=2, hidden=True)
 def test_q3_refusal_changes_nothing(submission: Checkable) -> None:
     submission.check("q3.refusal_changes_nothing")
 
@@ -50,6 +50,16 @@ def test_q3_requests_apart(submission: Checkable) -> None:
     submission.check("q3.requests_apart")
 
 
-@test_case(name="q3.random", points=1, hidden=True)
-def test_q3_random(submission: Checkable) -> None:
-    submission.check("q3.random")
+@test_case(name="q3.small_scope", points=1, hidden=True)
+def test_q3_small_scope(submission: Checkable) -> None:
+    submission.check("q3.small_scope")
+
+
+@test_case(name="q3.real_size", points=3, hidden=True)
+def test_q3_real_size(submission: Checkable) -> None:
+    submission.check("q3.real_size")
+
+
+@test_case(name="q3.long_life", points=2, hidden=True)
+def test_q3_long_life(submission: Checkable) -> None:
+    submission.check("q3.long_life")

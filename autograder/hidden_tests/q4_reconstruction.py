@@ -15,12 +15,12 @@ def test_q4_basic(submission: Checkable) -> None:
     submission.check("q4.basic")
 
 
-@test_case(name="q4.cuts_the_tail", points=2, hidden=True)
+@test_case(name="q4.cuts_the_tail", points=1, hidden=True)
 def test_q4_cuts_the_tail(submission: Checkable) -> None:
     submission.check("q4.cuts_the_tail")
 
 
-@test_case(name="q4.sizes", points=2, hidden=True)
+@test_case(name="q4.sizes", points=1, hidden=True)
 def test_q4_sizes(submission: Checkable) -> None:
     submission.check("q4.sizes")
 
@@ -40,7 +40,7 @@ def test_q4_current_values(submission: Checkable) -> None:
     submission.check("q4.current_values")
 
 
-@test_case(name="q4.changes_nothing", points=2, hidden=True)
+@test_case(name="q4.changes_nothing", points=1, hidden=True)
 def test_q4_changes_nothing(submission: Checkable) -> None:
     submission.check("q4.changes_nothing")
 
@@ -50,6 +50,11 @@ def test_q4_refuses_bad_tables(submission: Checkable) -> None:
     submission.check("q4.refuses_bad_tables")
 
 
-@test_case(name="q4.random", points=1, hidden=True)
-def test_q4_random(submission: Checkable) -> None:
-    submission.check("q4.random")
+@test_case(name="q4.real_size", points=2, hidden=True)
+def test_q4_real_size(submission: Checkable) -> None:
+    submission.check("q4.real_size")
+
+
+@test_case(name="q4.again", points=2, hidden=True)
+def test_q4_again(submission: Checkable) -> None:
+    submission.check("q4.again")

@@ -15,12 +15,12 @@ def test_q5_request(submission: Checkable) -> None:
     submission.check("q5.request")
 
 
-@test_case(name="q5.report", points=2, hidden=True)
+@test_case(name="q5.report", points=1, hidden=True)
 def test_q5_report(submission: Checkable) -> None:
     submission.check("q5.report")
 
 
-@test_case(name="q5.release", points=2, hidden=True)
+@test_case(name="q5.release", points=1, hidden=True)
 def test_q5_release(submission: Checkable) -> None:
     submission.check("q5.release")
 
@@ -35,6 +35,11 @@ def test_q5_lifecycle(submission: Checkable) -> None:
     submission.check("q5.lifecycle")
 
 
-@test_case(name="q5.random", points=1, hidden=True)
-def test_q5_random(submission: Checkable) -> None:
-    submission.check("q5.random")
+@test_case(name="q5.small_scope", points=1, hidden=True)
+def test_q5_small_scope(submission: Checkable) -> None:
+    submission.check("q5.small_scope")
+
+
+@test_case(name="q5.long_life", points=2, hidden=True)
+def test_q5_long_life(submission: Checkable) -> None:
+    submission.check("q5.long_life")

@@ -35,8 +35,8 @@ CONTRADICTIONS = {
     "a dependency that comes later": ('after = ["q2.basic"]', 'after = ["q3.basic"]'),
     "a case twice": ('"q4.sizes"', '"q4.dtypes"'),
     "a case of another question": ('"q4.sizes"', '"q2.sizes"'),
-    "points that are no number": ('"q4.sizes", points = 2', '"q4.sizes", points = "2"'),
-    "points below zero": ('"q4.sizes", points = 2', '"q4.sizes", points = -2'),
+    "points that are no number": ('"q4.dtypes", points = 2', '"q4.dtypes", points = "2"'),
+    "points below zero": ('"q4.dtypes", points = 2', '"q4.dtypes", points = -2'),
     "an unknown part": ('part = "gpu"', 'part = "tpu"'),
     "an unknown twin": ('twin = "q1"', 'twin = "q7"'),
     "an unknown key": ("todo = 1", "todoo = 1"),
@@ -58,7 +58,7 @@ def test_moving_points_is_one_edit_of_the_table(tmp_path):
     table = read_table(
         changed(
             tmp_path,
-            ('"q2.boundaries", points = 4', '"q2.boundaries", points = 2'),
+            ('"q2.boundaries", points = 3', '"q2.boundaries", points = 1'),
             ('"q5.lifecycle", points = 2', '"q5.lifecycle", points = 4'),
         )
     )

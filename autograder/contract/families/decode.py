@@ -5,7 +5,7 @@ import random
 from autograder.contract.families.family import HUGE_IDS, Draft, Range, between, family, length_of, pools_of_all_sizes
 
 
-@family("q3.sizes", points=3, num_blocks=(5, 2000), block_size=(1, 1200), table=(1, 900))
+@family("q3.real_size", num_blocks=(5, 2000), block_size=(1, 1200), table=(1, 900))
 def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: Range) -> Draft:
     """Grow requests with scattered tables of all sizes side by side, over the ends of blocks and into a full pool."""
     script, pools = Draft("float16"), pools_of_all_sizes(numbers, num_blocks, block_size)
@@ -32,7 +32,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: R
     return script
 
 
-@family("q3.long_life", points=2, num_blocks=(90, 130), block_size=(4, 6), table=(1, 120), calls=(1000, 1050))
+@family("q3.long_life", num_blocks=(90, 130), block_size=(4, 6), table=(1, 120), calls=(1000, 1050))
 def long_life(numbers: random.Random, num_blocks: Range, block_size: Range, table: Range, calls: Range) -> Draft:
     """Append a thousand tokens on one manager; each time that its pool is full somebody leaves, and growth goes on."""
     script, size, blocks = Draft(), between(numbers, block_size), between(numbers, num_blocks)

@@ -39,7 +39,6 @@ class Family:
     """One drawn case: ``draw`` writes it from random numbers within ``ranges``, and nothing else."""
 
     case: str
-    points: int
     ranges: Mapping[str, Range]
     draw: Callable[..., Draft]
     focus: tuple[str, ...] = ()
@@ -49,11 +48,9 @@ class Family:
         return self.draw(numbers, **self.ranges).scenario(self.case, self.focus)
 
 
-def family(
-    case: str, points: int, focus: tuple[str, ...] = (), **ranges: Range
-) -> Callable[[Callable[..., Draft]], Family]:
+def family(case: str, focus: tuple[str, ...] = (), **ranges: Range) -> Callable[[Callable[..., Draft]], Family]:
     """Make the function below, which takes random numbers and these ranges, the family of ``case``."""
-    return lambda draw: Family(case, points, ranges, draw, focus)
+    return lambda draw: Family(case, ranges, draw, focus)
 
 
 def between(numbers: random.Random, limits: Range, least: int = 0, most: int = 1 << 63) -> int:

@@ -10,7 +10,6 @@ LARGEST = 2**63 - 1
 
 @family(
     "q1.shapes",
-    points=3,
     focus=(TOKEN, BLOCK, TOTAL, LAYOUT),
     num_blocks=(1, 10**6),
     block_size=(1, 256),

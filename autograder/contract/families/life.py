@@ -10,7 +10,6 @@ EVENTS = "aadddddddddddddddddddx"
 
 @family(
     "q5.long_life",
-    points=2,
     num_blocks=(40, 90),
     block_size=(1, 16),
     head_dim=(1, 2),

@@ -14,7 +14,7 @@ from autograder.contract.families.family import (
 )
 
 
-@family("q2.sizes", points=3, num_blocks=(5, 2000), block_size=(1, 1200), table=(1, 1200))
+@family("q2.real_size", num_blocks=(5, 2000), block_size=(1, 1200), table=(1, 1200))
 def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: Range) -> Draft:
     """Fill pools of all sizes side by side with prompts around whole blocks, to the last block and one beyond."""
     script, pools = Draft("float16"), pools_of_all_sizes(numbers, num_blocks, block_size)
@@ -38,7 +38,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: R
     return script
 
 
-@family("q2.crowd", points=2, num_blocks=(120, 200), block_size=(1, 16), prompt_blocks=(1, 40), calls=(500, 520))
+@family("q2.crowd", num_blocks=(120, 200), block_size=(1, 16), prompt_blocks=(1, 40), calls=(500, 520))
 def crowd(numbers: random.Random, num_blocks: Range, block_size: Range, prompt_blocks: Range, calls: Range) -> Draft:
     """Let requests come and go by the hundred; most meet a pool that is nearly full, and those refused come again."""
     script, size, left = Draft(), between(numbers, block_size), between(numbers, calls)

@@ -6,7 +6,7 @@ from autograder.contract.families.family import HUGE_IDS, Draft, Range, between,
 from autograder.contract.operations import DTYPE_BYTES
 
 
-@family("q4.sizes", points=2, num_blocks=(4, 500), block_size=(1, 1100), head_dim=(1, 96), table=(1, 300))
+@family("q4.real_size", num_blocks=(4, 500), block_size=(1, 1100), head_dim=(1, 96), table=(1, 300))
 def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim: Range, table: Range) -> Draft:
     """Read scattered tables out of pools of all shapes and dtypes: many small blocks, few large ones, wide rows."""
     script = Draft()
@@ -29,7 +29,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim
     return script
 
 
-@family("q4.again", points=2, num_blocks=(40, 50), block_size=(2, 4), head_dim=(1, 3), table=(24, 36))
+@family("q4.again", num_blocks=(40, 50), block_size=(2, 4), head_dim=(1, 3), table=(24, 36))
 def again(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim: Range, table: Range) -> Draft:
     """Read requests with the ids and lengths of earlier ones, in two pools at once, after values have changed."""
     script = Draft(numbers.choice(("float32", "float64")))

@@ -7,8 +7,10 @@ from functools import cache
 from autograder.contract.compare import Deviation, first_deviation, judged_start
 from autograder.contract.observations import open_todo
 from autograder.contract.questions import Case, question_of, questions
+from autograder.contract.quiet import spoken_aloud
 from autograder.contract.scenario import Scenario, set_up_by_calls
 from autograder.contract.scenarios import scenarios
+from autograder.contract.seed import PUBLIC, Seed
 from autograder.findings import Finding
 from autograder.grading.one.loaded_submission import LoadedSubmission
 from autograder.grading.one.verdict import PASSED, UNREACHABLE, Outcome
@@ -27,8 +29,9 @@ Compare = Callable[[Scenario, Trace], Deviation | None]
 class Asking:
     """One submission's answers; cases share a child until one of them spoils it."""
 
-    def __init__(self, submission: LoadedSubmission, device: str) -> None:
-        self.cases, self._compare = part(device)
+    def __init__(self, submission: LoadedSubmission, device: str, seed: Seed = PUBLIC) -> None:
+        self.cases, self._compare = part(device, seed)
+        self._seed = seed
         self._submission = submission
         self._table = questions()
         self._costly = False
@@ -62,8 +65,8 @@ class Asking:
         if outcome is None:
             alone = self._submission.next_is_alone
             outcome = self._attempt(scenario, alone)
-        if outcome.status in ("failed", "could not run") and not alone:
-            outcome = replace(self._attempt(scenario, alone=True), in_company=outcome)
+        if outcome.status in ("failed", "could not run"):
+            outcome = self._again(scenario, outcome, alone)
         start = judged_start(scenario) if outcome.status == "could not run" else None
         if start and self._attempt(start, alone=True) == PASSED:
             return PASSED  # the fault costs points where it belongs
@@ -71,10 +74,19 @@ class Asking:
             outcome = self._attempt(set_up_by_calls(scenario), alone=True)
         return outcome
 
+    def _again(self, scenario: Scenario, outcome: Outcome, alone: bool) -> Outcome:
+        """Return the outcome alone in a fresh child; quiet calls are spoken aloud there, to see which was wrong."""
+        aloud = replace(scenario, operations=spoken_aloud(scenario.operations))
+        if len(aloud.operations) > len(scenario.operations):
+            seen = self._attempt(aloud, alone=True)
+            if seen.status == "failed":
+                return replace(seen, in_company=outcome)
+        return outcome if alone else replace(self._attempt(scenario, alone=True), in_company=outcome)
+
     def _ask_for_all(self, question: str) -> None:
         """Ask for the cases of this question and of all others at once; where a child dies, its question's go alone."""
         self._unasked.sort(key=lambda other: other != question)
-        requests = [_request(q) for q in self._unasked]
+        requests = [_request(q, self._seed) for q in self._unasked]
         replies = self._submission.answers(requests, patience=self._patience)
         try:
             for request, reply in zip(requests, replies, strict=True):
@@ -133,10 +145,10 @@ class Asking:
         return any(self._outcomes[case.id].status != "passed" for case in self._table[question].cases)
 
 
-def part(device: str) -> tuple[Mapping[str, Scenario], Compare]:
+def part(device: str, seed: Seed = PUBLIC) -> tuple[Mapping[str, Scenario], Compare]:
     """Return the cases of the CPU part or of the GPU part, and how their traces are judged."""
     if device == "cpu":
-        return scenarios(), lambda s, trace: first_deviation(s.question, s.operations, trace, s.focus)
+        return scenarios(seed), lambda s, trace: first_deviation(s.question, s.operations, trace, s.focus)
     from autograder.contract.device_compare import device_deviation
     from autograder.contract.device_scenarios import device_scenarios
 
@@ -144,9 +156,9 @@ def part(device: str) -> tuple[Mapping[str, Scenario], Compare]:
 
 
 @cache
-def _request(question: str) -> Request:
+def _request(question: str, seed: Seed) -> Request:
     """Return the one request for all cases of a question of the CPU part."""
-    return request_for([s.operations for s in scenarios().values() if s.question == question])
+    return request_for([s.operations for s in scenarios(seed).values() if s.question == question])
 
 
 def _misses_records(outcome: Outcome) -> bool:

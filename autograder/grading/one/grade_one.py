@@ -9,7 +9,7 @@ from typing import Any
 from autograder import __version__
 from autograder.config import Config
 from autograder.contract.questions import question_of, questions
-from autograder.contract.scenarios import scenarios
+from autograder.contract.seed import read_seed
 from autograder.grading.one.example import shortest_example
 from autograder.grading.one.gradescope import NotGradable, gradescope, receipt, rejection
 from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results, tests_version
@@ -41,7 +41,8 @@ def versions_of(server: Server) -> dict[str, str]:
 
 def grade_one(server: Server, submission: Submission | Rejected, config: Config, words: Words) -> Graded:
     """Return the result of one submission; whatever the student's code does ends as outcomes of its cases."""
-    known = versions_of(server)
+    seed = read_seed(config.seed_file)
+    known = {**versions_of(server), "seed": seed.sha256}
     started = time.perf_counter()
     pending = questions().parts["gpu"] if config.gpu == "required" else 0
     if isinstance(submission, Rejected):
@@ -58,7 +59,7 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
 
-    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed)
     try:
         tests = run_hidden_tests(handle, hidden_test_files("cpu"))
         notes = (*submission.remarks, *handle.notes)
@@ -88,7 +89,7 @@ def _with_examples(handle: SubmissionHandle, tests: tuple[TestResult, ...]) -> t
         if test.status == "failed":
             failed.setdefault(test.question, []).append(test)
     examples = {
-        cases[0].id: shortest_example(handle.submission, [scenarios()[case.id] for case in cases])
+        cases[0].id: shortest_example(handle.submission, [handle.cases[case.id] for case in cases])
         for cases in failed.values()
     }
     return tuple(replace(test, example=examples.get(test.id)) for test in tests)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario
+from autograder.contract.seed import PUBLIC, Seed
 from autograder.findings import Finding
 from autograder.grading.one.asking import Asking
 from autograder.grading.one.attribution import attribute
@@ -15,9 +16,11 @@ from autograder.sandbox.client import Server
 class SubmissionHandle:
     """Judges all cases of one submission when the first of them is asked for."""
 
-    def __init__(self, server: Server, cells: Sequence[str], say: Callable[[Finding], str]) -> None:
+    def __init__(
+        self, server: Server, cells: Sequence[str], say: Callable[[Finding], str], seed: Seed = PUBLIC
+    ) -> None:
         self.submission = LoadedSubmission(server, cells)
-        self._asking = Asking(self.submission, server.device)
+        self._asking = Asking(self.submission, server.device, seed)
         self._verdicts: Mapping[str, Verdict] | None = None
         self._say = say
 
