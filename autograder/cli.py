@@ -143,7 +143,7 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.grading.many.rerender import write_bundles
-    from autograder.grading.many.verify_bundle import verify_bundle
+    from autograder.grading.many.verify_bundle import unproven, verify_bundle
 
     config, words = _course(lang)
     if (out is None) == (bundle_zip is None):
@@ -159,6 +159,8 @@ def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path,
     if problems:
         sys.exit(GraderError.exit_code)
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))
+    for note in unproven(bundle_zip):
+        click.echo(words.sentence(note))
 
 
 @main.command()

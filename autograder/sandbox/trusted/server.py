@@ -52,7 +52,7 @@ class Server(ABC):
     def spawn(self) -> Child:
         """Return a fresh child; raise ServerDied, or Died when the submission's budget is used up."""
         if self._budget and self._budget.is_used_up:
-            raise Died("run.budget", {})
+            raise Died("run.budget")
         child = self._spawn()
         if self._budget:
             child.charge_to(self._budget)
