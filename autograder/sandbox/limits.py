@@ -21,7 +21,7 @@ class Limits:
     idle_s: float = 0.4
     wall_s: float = 10.0
     memory_bytes: int = 256 * MIB
-    reply_bytes: int = 4 * MIB
+    reply_bytes: int = 1 * MIB
     open_files: int = 64
     threads: int = 64
     file_bytes: int = 0

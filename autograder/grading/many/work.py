@@ -33,6 +33,7 @@ from autograder.sandbox.client import Server, ServerDied
 
 BEGUN = "begun"
 FAILURE = "error.txt"
+TRIES = 2  # a child killed from outside just as it starts looks like a fault of the grader's
 PR_SET_PDEATHSIG = 1
 OF_THE_RUN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 """Errors of the disk that results go to: nobody else can be graded either."""
@@ -72,20 +73,19 @@ def work(job: Job, pipe: Connection, parent: int) -> None:
 
 
 def _row(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]:
-    """Return the entry's row; an error in grading it costs this row only and is named in it."""
-    try:
-        return _grade(server, entry, job, words)
-    except (MemoryError, ServerDied):
-        _note_failure(job, entry)
-        os._exit(1)  # to be tried in a fresh process
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in OF_THE_RUN:
-            raise
-        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-            os._exit(1)
-        _note_failure(job, entry)
-        failed = Finding("grading.failed", {"error": type(error).__name__})
-        return row(SubmissionResult(entry.student, entry.file, "", job.device, rejected=failed))
+    """Return the entry's row; an error in grading it, twice in a row, costs this row only and is named in it."""
+    for _ in range(TRIES):
+        try:
+            return _grade(server, entry, job, words)
+        except (MemoryError, ServerDied):
+            _note_failure(job, entry)
+            os._exit(1)  # to be tried in a fresh process
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in OF_THE_RUN:
+                raise
+            _note_failure(job, entry)
+            failed = Finding("grading.failed", {"error": type(error).__name__})
+    return row(SubmissionResult(entry.student, entry.file, "", job.device, rejected=failed))
 
 
 def _note_failure(job: Job, entry: Entry) -> None:
