@@ -92,7 +92,7 @@ def grade(
     from autograder.intake.discover import discover
     from autograder.progress import Progress
 
-    config, words = _course(lang)
+    config, words = _course(lang, paths)
     entries = discover(paths)[shard[0] - 1 :: shard[1]]
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     with Progress(len(entries), words) as progress:
@@ -227,9 +227,9 @@ def doctor(device: str) -> None:
         sys.exit(GraderError.exit_code)
 
 
-def _course(lang: str | None) -> tuple[Any, Any]:
+def _course(lang: str | None, handed_in: Sequence[Path] = ()) -> tuple[Any, Any]:
     from autograder.config import load_config
     from autograder.reporting.words import Words
 
-    config = load_config(Path.cwd())
+    config = load_config(Path.cwd(), handed_in)
     return config, Words(lang or config.language)

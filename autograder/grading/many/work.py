@@ -10,21 +10,20 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from autograder.config import Config
 from autograder.findings import Finding
 from autograder.grading.confined import confined_server
-from autograder.grading.many.rerender import RECEIVED
+from autograder.grading.many.rerender import keep_received
 from autograder.grading.one.grade_one import Graded, grade_one
 from autograder.grading.one.hidden_test_files import hidden_test_files
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
 from autograder.intake.read import read
 from autograder.intake.submission import Refusal, Rejected, Submission
-from autograder.outside.names import file_name
-from autograder.reporting.files import write_atomic
+from autograder.reporting.files import student_folder, write_atomic
 from autograder.reporting.gradebook import write_student
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import row, to_bytes
@@ -90,10 +89,8 @@ def _row(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]
 
 def _note_failure(job: Job, entry: Entry) -> None:
     """Leave word, for whoever runs the grader, of how it failed on an entry; a later success takes it away again."""
-    folder = job.out / "students" / entry.student
     with contextlib.suppress(Exception):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / FAILURE, traceback.format_exc().encode(errors="replace"))
+        write_atomic(student_folder(job.out, entry.student) / FAILURE, traceback.format_exc().encode(errors="replace"))
 
 
 def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]:
@@ -106,8 +103,7 @@ def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, An
     write_atomic(folder / "timing.json", to_bytes(graded.timing))
     (folder / FAILURE).unlink(missing_ok=True)
     content = submission.content if isinstance(submission, Submission) else _unread(entry)
-    (folder / RECEIVED).mkdir(exist_ok=True)
-    write_atomic(folder / RECEIVED / file_name(PurePosixPath(submission.file).name), content)
+    keep_received(job.out, submission.student, submission.file, content)
     return row(graded.result)
 
 
