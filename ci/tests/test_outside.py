@@ -116,7 +116,7 @@ def test_the_patterns_of_names_take_time_in_proportion_to_their_length(name: str
 RESULTS = b'{"tests": [], "status": "graded", "submission": {}}'
 STRANGE = ("submission//etc/breach", "submission/../breach", "/breach", "submission/a/b", "submission/x\x1b[2J", "a\\b")
 NO_RESULTS = (
-    b"[]", b"\xff", b'{"tests": 1, "status": "x"}', b'{"tests": [{"id": 1}], "status": "x"}', b"[" * 100_000, b"9" * 9999,
+    b"[]", b"\xff", b'{"tests": 1, "status": "x"}', b'{"tests": [{"id": 1}], "status": "x"}', b"[" * 99_999, b"9" * 9999
 )  # fmt: skip
 
 
