@@ -98,8 +98,10 @@ def batch(count: int, jobs: int, attacks: list[str]) -> int:
     part = costs["honest"].wall_s / costs["hostile"].wall_s
     grown = memory["hostile"] / memory["honest"] - 1
     for kind, cost in costs.items():
-        print(f"{kind:8} {count} in {cost.wall_s:.1f} s, {cost.cpu_s:.1f} s of CPU: {count / cost.wall_s:.1f} a second; "
-              f"longest {longest[kind]:.1f} s; workers at most {memory[kind] / 1e6:.0f} MB")  # fmt: skip
+        print(
+            f"{kind:8} {count} in {cost.wall_s:.1f} s, {cost.cpu_s:.1f} s of CPU: {count / cost.wall_s:.1f} a second; "
+            f"longest {longest[kind]:.1f} s; workers at most {memory[kind] / 1e6:.0f} MB"
+        )
     print(
         f"throughput with every tenth hostile: {part:.0%} of all honest; memory {grown:+.1%}; "
         f"honest rows {'identical' if same else 'DIFFER'}"

@@ -8,6 +8,7 @@ from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
 MAX_SKIPPED_CELLS = 3
+MOST_NOTES = 40
 MAX_CPU_SECONDS = 20.0
 
 
@@ -29,7 +30,9 @@ class LoadedSubmission:
     def notes(self) -> tuple[Finding, ...]:
         """Cells that failed or were left out, in order."""
         failed = {error["cell"]: _note(error) for error in self._errors}
-        return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        notes = tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        more = len(notes) - MOST_NOTES
+        return (*notes[:MOST_NOTES], Finding("cell.more", {"count": more})) if more > 0 else notes
 
     @property
     def next_is_alone(self) -> bool:
