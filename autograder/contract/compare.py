@@ -1,7 +1,7 @@
 """Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.contract import allocation, compare_read
@@ -23,24 +23,7 @@ from autograder.contract.observations import (
 from autograder.contract.operations import Operation
 from autograder.contract.questions import questions
 from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
-from autograder.contract.scenario import Scenario
 from autograder.findings import Finding
-
-
-def judged_start(scenario: Scenario) -> Scenario | None:
-    """Return a scenario up to the first call that is another TODO's or unjudged; None where it has no such call.
-
-    A call that never comes back leaves no trace to judge, and must cost nothing in the other questions that use it.
-    """
-    table = questions()
-    unjudged = table[scenario.question].unjudged
-    if not unjudged:
-        return None
-    foreign = {call for call, owner in table.owner.items() if owner != scenario.question} | unjudged
-    for step, operation in enumerate(scenario.operations):
-        if operation.name in foreign:
-            return replace(scenario, operations=scenario.operations[:step])
-    return None
 
 
 @dataclass(frozen=True)
@@ -55,34 +38,29 @@ class Deviation:
 def first_deviation(
     question: str, operations: Sequence[Operation], trace: list[Any], focus: Sequence[str] = ()
 ) -> Deviation | None:
-    """Return where and how a trace first breaks the contract, or None when it is right.
+    """Return where and how a trace first breaks the contract, and whose fault that is, or None when it is right.
 
-    ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
-    q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
+    The whole state is judged after every call, except where a table that was set by hand is read: there the reads
+    alone, so that a wrong allocation costs nothing. ``focus`` narrows a ledger to some of its entries.
     """
-    table, judge = questions(), _Judge(question, focus)
-    decode, prefill = table.owner["decode"], table.owner["prefill"]
+    table, judge = questions(), _Judge(question, operations, focus)
     before: State = EMPTY_STATE
     for step, (operation, observation) in enumerate(zip(operations, trace, strict=True)):
         after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
-            operation = judge.guilty or operation
-            owner = prefill if finding.code == "prefill.grow" else table.owner.get(operation.name, table.given_code)
-            if operation.name in table[question].unjudged or (question, owner) == (decode, prefill):
-                return None  # what follows cannot be judged, and the fault costs points where it belongs
-            return Deviation(step, finding, owner)
+            guilty = "prefill" if finding.code == "prefill.grow" else (judge.guilty or operation).name
+            return Deviation(step, finding, table.owner.get(guilty, table.given_code))
         before = after
     return None
 
 
 class _Judge:
-    def __init__(self, question: str, focus: Sequence[str]) -> None:
+    def __init__(self, question: str, operations: Sequence[Operation], focus: Sequence[str]) -> None:
         self.model = ReferenceModel()
-        table = questions()
-        self.whole_life = question == table.given_code
-        self.reads_alone = question == table.owner["read"]
-        self.prefill_alone = question == table.owner["prefill"]
+        owner, used = questions().owner, {call.name for operation in operations for call in calls_of(operation)}
+        self.reads_alone = question == owner["read"] and "prefill" not in used
+        self.pool_matters = "read" in used
         self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
         self.stretch = Stretch(self.model)
@@ -99,10 +77,10 @@ class _Judge:
 
         if operation.name in ("decode", "release"):
             stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
-            if stuck or (self.prefill_alone and operation.name == "decode"):
+            if stuck:
                 return stuck
-        if operation.name == "read" and self.whole_life and pool:
-            pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
+        if operation.name == "fill" and not self.pool_matters and raised_name(seen):
+            return None  # a pool of another shape costs points where it is read
         expected = self.model.apply(operation)
         self.stretch.note(operation, expected)
         found = self._outcome(operation, expected, seen)
@@ -127,8 +105,8 @@ class _Judge:
             return compare_attributes(seen.get("returned"), expected.value)
         if operation.name == "fill":
             assert pool is not None
-            return allocation.pool_shape(pool, after["managers"].get(names[0], {}))
-        if operation.name == "place":
+            return allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+        if operation.name in ("place", "poison"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
 

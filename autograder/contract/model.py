@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from autograder.contract.cell_bytes import poison
 from autograder.contract.operations import DTYPE_BYTES, Operation
 
 Outcome = Literal["ok", "OOM", "ValueError"]
@@ -142,6 +143,12 @@ class ReferenceModel:
         self.requests[r].table = list(ids)
         taken = set(ids)
         pool.free = [b for b in pool.free if b not in taken]
+        return Expected("ok")
+
+    def _poison(self, m: str, r: str) -> Expected:
+        pool, request = self.pools[m], self.requests[r]
+        kept = [b * pool.block_size + i for b in request.table for i in range(pool.block_size)][: request.seq_len]
+        pool.content = poison(pool.content, pool.row_bytes, pool.dtype, frozenset(kept))
         return Expected("ok")
 
     def _vacate(self, m: str, r: str) -> Expected:

@@ -3,33 +3,7 @@
 An operation is a name and plain arguments. Objects of the submission are known by short labels: ``m`` stands for a
 KVCacheManager, ``r`` for a Request.
 
-==============  =========================================  ==========================================================
-name            arguments                                  meaning
-==============  =========================================  ==========================================================
-``new``         m, num_blocks, block_size, head_dim,       make a manager whose pool has this dtype and device;
-                dtype, device                              where ``m`` exists already, all requests are forgotten
-``request``     r, request_id, prompt_len                  make a request
-``prefill``     m, r                                       ``m.allocate_for_prefill(r)``
-``decode``      m, r                                       ``m.allocate_for_decode(r)``
-``release``     m, r                                       ``m.release_request(r)``
-``report``      m, r                                       ``m.allocation_report(r)``
-``read``        m, r                                       ``m.get_physical_cache(r)``
-``fill``        m                                          copy ``payload`` (raw bytes of the whole pool) into the pool
-``place``       r, ids, seq_len                            set table and length by hand, the free list is left alone
-``seize``       m, r, ids                                  put ids into the table in place and out of the free list
-``vacate``      m, r                                       the reverse of ``seize``, by hand
-``ledger``      five or six integers, or five and          ``estimate_kv_cache_bytes(...)``; what stands in the
-                {"dtype_bytes": integer}                   dict is passed by keyword
-``attributes``  label                                      the numbers that a manager or a request keeps
-``quiet``       a list of calls, each [name, *arguments]   carry them out one after another; only how each ended is
-                with a name of QUIET_CALLS                 noted, and the state is observed once, at the end
-``watched``     none                                       on a device: events and bytes taken by the call before
-``pool``        dtype, shape                               on a device: bytes that a plain tensor of this shape takes
-``vast``        m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills the
-                dtype, device                              beginning of the last block
-``measure``     m, r                                       on a device: rates and attention, for the report
-==============  =========================================  ==========================================================
-
+==============  =========================================  ===================================================
 What comes back per operation is an observation: ``{"returned": value}`` or ``{"raised": {...}}``, and the ``state`` of
 every manager and request afterwards. A quiet operation's is ``{"ends": [...]}``, per call ``{"returned": None}`` or
 ``{"raised": {...}}``, and the ``state``. Values are tagged by exact type (see :data:`TAGS`).
@@ -39,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NAMES = frozenset(
-    "new request prefill decode release report read fill place seize vacate ledger attributes quiet".split()
+    "new request prefill decode release report read fill poison place seize vacate ledger attributes quiet".split()
 )
 
 QUIET_CALLS = frozenset("new request prefill decode release seize vacate".split())

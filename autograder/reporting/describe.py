@@ -14,6 +14,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "report": ("manager", "request"),
     "read": ("manager", "request"),
     "fill": ("manager",),
+    "poison": ("manager", "request"),
     "place": ("request", "ids", "seq_len"),
     "seize": ("manager", "request", "ids"),
     "vacate": ("manager", "request"),

@@ -16,7 +16,8 @@ _type, _list, _set, _bytearray, _hasattr, _str, _len = type, list, set, bytearra
 _iter, _next, _issubclass, _array, _integer = iter, next, issubclass, numpy.array, numpy.integer
 _ndarray, _int64, _fromkeys = numpy.ndarray, numpy.int64, dict.fromkeys
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
-_frombuffer, _no_grad = torch.frombuffer, torch.no_grad
+_frombuffer, _no_grad, _NAN = torch.frombuffer, torch.no_grad, float("nan")
+_ones, _bool = torch.ones, torch.bool
 
 
 def move(manager: Any, dtype: torch.dtype, device: str) -> None:
@@ -34,6 +35,17 @@ def fill(manager: Any, payload: bytes, dtype: torch.dtype) -> None:
         raise ValueError(f"the pool has {pool.numel()} cells, the payload {cells.numel()}")
     with _no_grad():
         pool.copy_(cells.reshape(pool.shape))
+
+
+def poison(manager: Any, request: Any) -> None:
+    """Turn every row of the pool that holds no token of the request into NaN, in place and whatever its strides."""
+    pool = manager.physical_kv_cache
+    size = pool.shape[1]
+    others = _ones(pool.shape[:2], dtype=_bool)
+    for at in range(request.seq_len):
+        others[request.block_table[at // size], at % size] = False
+    with _no_grad():
+        pool[others.to(pool.device)] = _NAN
 
 
 def place(request: Any, ids: Sequence[int], seq_len: int) -> None:

@@ -148,6 +148,9 @@ class Executor:
         payload = _next(self._payloads)
         arrange.fill(self._object(self._managers, m), payload, self._dtypes[m])
 
+    def _poison(self, m: str, r: str) -> None:
+        arrange.poison(self._object(self._managers, m), self._object(self._requests, r))
+
     def _place(self, r: str, ids: list[int], seq_len: int) -> None:
         arrange.place(self._object(self._requests, r), ids, seq_len)
 
@@ -180,6 +183,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "new": Executor._new,
     "request": Executor._new_request,
     "fill": Executor._fill,
+    "poison": Executor._poison,
     "place": Executor._place,
     "seize": Executor._seize,
     "vacate": Executor._vacate,
