@@ -17,6 +17,7 @@ _iter, _next, _issubclass, _array, _integer = iter, next, issubclass, numpy.arra
 _ndarray, _int64, _fromkeys = numpy.ndarray, numpy.int64, dict.fromkeys
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
 _frombuffer, _no_grad, _NAN = torch.frombuffer, torch.no_grad, float("nan")
+_ones, _bool = torch.ones, torch.bool
 
 
 def move(manager: Any, dtype: torch.dtype, device: str) -> None:
@@ -37,15 +38,14 @@ def fill(manager: Any, payload: bytes, dtype: torch.dtype) -> None:
 
 
 def poison(manager: Any, request: Any) -> None:
-    """Turn every row of the pool that holds no token of the request into NaN, in place."""
+    """Turn every row of the pool that holds no token of the request into NaN, in place and whatever its strides."""
     pool = manager.physical_kv_cache
     size = pool.shape[1]
-    kept = [block * size + i for block in request.block_table for i in range(size)][: request.seq_len]
-    rows = pool.view(-1, pool.shape[2])
+    others = _ones(pool.shape[:2], dtype=_bool)
+    for at in range(request.seq_len):
+        others[request.block_table[at // size], at % size] = False
     with _no_grad():
-        values = rows[kept].clone()
-        rows.fill_(_NAN)
-        rows[kept] = values
+        pool[others.to(pool.device)] = _NAN
 
 
 def place(request: Any, ids: Sequence[int], seq_len: int) -> None:
