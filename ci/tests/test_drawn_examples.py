@@ -2,7 +2,7 @@
 
 import pytest
 from classes import CEILING, NEEDS_BLOCK, solution
-from in_process import deviation_of
+from in_process import by_hand, deviation_of
 
 from autograder.contract.families.drawn import drawn_scenarios
 from autograder.contract.miniature import miniature
@@ -19,7 +19,7 @@ READ = "for block in req.block_table]"
 FACTOR = "2 * num_layers * num_kv_heads"
 BY_ID = "req.block_table.extend(allocated_blocks if KNOWN.setdefault(req.request_id, req) is req else [])"
 BY_LENGTH = "needed_blocks = KNOWN.setdefault(req.seq_len, (req.seq_len + self.block_size - 1) // self.block_size)"
-CASES = {**{s.id: s for s in walks()}, **drawn_scenarios(PUBLIC)}
+CASES = {s.id: by_hand(s) for s in [*walks(), *drawn_scenarios(PUBLIC).values()]}
 SMALL = [
     ("q1.shapes", [(FACTOR, "(2 - (num_kv_heads == 1)) * num_layers * num_kv_heads")]),
     ("q1.shapes", [("dtype_bytes: int = 2\n", "bytes_each: int = 2\n"), ("* dtype_bytes", "* bytes_each")]),
