@@ -20,7 +20,7 @@ from autograder.reporting.schema import row, test_row
 SAME_VERSIONS = ("autograder", "tests")
 COMMON = (*SAME_VERSIONS, "seed")
 """What is the same on every device; only the CPU part has a seed."""
-MACHINE_FAULTS = frozenset({"run.machine", "device.missing"})
+MACHINE_FAULTS = frozenset({"run.machine", "device.missing", "device.fault", "device.watch"})
 
 
 class MergeError(Found):
