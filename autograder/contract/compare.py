@@ -52,7 +52,10 @@ def first_deviation(
         finding = judge.judge(operation, observation, before, after)
         if finding:
             guilty = "prefill" if finding.code == "prefill.grow" else (judge.guilty or operation).name
-            return Deviation(step, finding, table.owner.get(guilty, table.given_code))
+            given = (
+                question if guilty == "attributes" else table.given_code
+            )  # its own calls are all that could change them
+            return Deviation(step, finding, table.owner.get(guilty, given))
         before = after
     return None
 
