@@ -8,12 +8,11 @@ import pytest
 from footprint import Footprint
 
 SLOW = frozenset(
-    f"test_{name}"
-    for name in (
-        "answers_stay_out batch classroom device_grading device_process device_readiness docs engine examples faults"
-        " hostile lying_replies mutants notebooks outcomes pipeline plugin plugin_parity samples sandbox_walls"
-        " small_scope weak_confinement workflows zip zip_install"
-    ).split()
+    "test_answers_stay_out test_batch test_classroom test_device_grading test_device_process"
+    " test_device_readiness test_docs test_engine test_examples test_faults test_hostile"
+    " test_lying_replies test_mutants test_notebooks test_outcomes test_pipeline test_plugin"
+    " test_plugin_parity test_samples test_sandbox_walls test_small_scope test_weak_confinement"
+    " test_workflows test_zip test_zip_install".split()
 )
 """Files that grade whole classes, build the zip, start a server per kind of machine or open a browser."""
 
@@ -30,7 +29,9 @@ def open_folder() -> Iterator[Path]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out the files of long tests")
+    parser.addoption(
+        "--quick", action="store_true", help="leave out the files that take longer than the others together"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

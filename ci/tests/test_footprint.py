@@ -37,8 +37,8 @@ def test_a_process_that_outlives_its_parent_is_a_stray() -> None:
     sleeper = ["-c", "import time; time.sleep(60)", str(HERE)]
     program = (
         "import subprocess, sys\n"
-        f"started = subprocess.Popen([sys.executable, *{sleeper!r}], stdout=-3, stderr=-3)  # to nowhere\n"
-        "print(started.pid)"
+        "quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}\n"
+        f"print(subprocess.Popen([sys.executable, *{sleeper!r}], **quiet).pid)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     pid = int(done.stdout)
