@@ -115,7 +115,7 @@ def _read() -> list[Scenario]:
     nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)
     table(nan, "A", [5, 0, 3], 10)
     nan.place("A", [0, 1, 3], 12).read("A")
-    own_nan = scattered(7, 4, 3, A=10, B=7).fill().poison("A").read("A").fill(1).read("B")
+    own_nan = scattered(7, 4, 3, A=10, B=7).fill().poison("A").read("A").read("B")
     current = Script().new(6, 4, 3).fill(1).request("A", 7).place("A", [4, 1], 7).read("A").fill(2).read("A")
     current.place("A", [0, 4, 2], 9).read("A").new(4, 3, 5, m="n").fill(1).request("B", 5).place("B", [3, 0], 5)
     current.read("B").on("m").read("A")
@@ -144,7 +144,7 @@ def _lifecycle() -> list[Scenario]:
     report.decode("A").report("A").new(3, 7).arrive("B", 10).report("B")
     refusals = Script().new(6, 4).request("A", 6).release("A").new(6, 4).hold("A", [1, 2, 4], 10)
     for ids in ([1, 2, 1], [2, 6], [-1, 2], [2, 0]):
-        refusals.place("A", ids, 6).release("A")
+        refusals.place("A", ids, 10).release("A")
     refusals.new(4, 4).arrive("B", 6).release("B").release("B")
     return [
         Script().request("A", 2, -1).request("B", 0).request("C", -3).request("D", 1, 0)

@@ -21,6 +21,7 @@ class Limits:
     open_files: int = 64
     threads: int = 64
     file_bytes: int = 0
+    locked_bytes: int = 0
 
     def to_json(self) -> dict[str, float | int]:
         """Return the limits as plain JSON data."""

@@ -260,3 +260,38 @@ def items(value: Any) -> list[Any]:
     [content] = value.values()
     assert isinstance(content, list)
     return content
+
+
+REBOUND = {
+    "another dtype": "self.physical_kv_cache.view(torch.int32)",
+    "another shape": "self.physical_kv_cache.reshape(-1)",
+    "other bytes": "self.physical_kv_cache + 1",
+    "no tensor": "None",
+    "a part": "self.physical_kv_cache[:2]",
+}
+
+
+@pytest.mark.parametrize("change", REBOUND)
+def test_a_pool_that_becomes_another_tensor_is_seen_whatever_of_it_stays(change: str) -> None:
+    source = RIGHT.replace("        need = ", f"        self.physical_kv_cache = {REBOUND[change]}\n        need = ")
+    states = [seen["state"]["managers"]["m"]["pool"] for seen in trace([source])]
+    assert states[0] == states[1] != states[2]
+
+
+@pytest.mark.parametrize(
+    ("statement", "field"),
+    [
+        ("self.num_blocks += 1", "num_blocks"),
+        ("self.num_blocks = float(self.num_blocks)", "num_blocks"),
+        ("self.block_size = True", "block_size"),
+        ("self.free_blocks.reverse()", "free"),
+        ("self.free_blocks = tuple(self.free_blocks)", "free"),
+        ("self.free_blocks = [float(b) for b in self.free_blocks]", "free"),
+    ],
+)
+def test_a_change_of_a_manager_is_seen_in_its_value_its_order_and_its_kind(statement: str, field: str) -> None:
+    source = RIGHT.replace(
+        "        return self.physical_kv_cache[", f"        {statement}\n        return self.physical_kv_cache["
+    )
+    before, after = (seen["state"]["managers"]["m"] for seen in trace([source])[-2:])
+    assert {name for name in before if before[name] != after[name]} == {field}

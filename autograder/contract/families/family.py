@@ -64,7 +64,7 @@ def pools_of_all_sizes(numbers: random.Random, num_blocks: Range, block_size: Ra
     large = between(numbers, block_size, 101, 256)
     pools = [
         (block_size[0], between(numbers, num_blocks, 1100, 1500)),
-        (numbers.randint(2, 20), between(numbers, num_blocks, 280, 360)),
+        (between(numbers, block_size, 17, 24), between(numbers, num_blocks, 280, 340)),
         (large, between(numbers, num_blocks, 18, 4000 // large)),
         (between(numbers, block_size, 1030), num_blocks[0]),
     ]

@@ -50,7 +50,8 @@ def poison(manager: Any, request: Any) -> None:
 
 def place(request: Any, ids: Sequence[int], seq_len: int) -> None:
     """Set a request's table and length; the free list is left alone."""
-    request.seq_len = seq_len
+    if request.seq_len != seq_len:  # where it has no setter, the length it has will do
+        request.seq_len = seq_len
     try:
         request.block_table = _like(request.block_table, ids)
     except Exception:

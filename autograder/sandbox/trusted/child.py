@@ -82,6 +82,11 @@ class Child:
         return self._converse(wire, [request.reply for request in requests], self._limits.case_cpu_s, patience)
 
     @property
+    def pid(self) -> int:
+        """Return its process id as this process sees it."""
+        return self._pid
+
+    @property
     def cpu_s(self) -> float:
         """CPU seconds used so far, confinement included."""
         return self._exit.cpu_s if self._exit else cpu_clock(self._pid) or 0.0

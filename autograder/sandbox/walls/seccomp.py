@@ -9,7 +9,7 @@ import errno
 import os
 import tempfile
 
-from autograder.sandbox.walls import libc
+from autograder.sandbox.walls import gpu, libc
 
 _ALLOWED = """
 read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 close close_range lseek dup dup2
@@ -48,10 +48,10 @@ class Program:
         libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(self._header))
 
 
-def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Program:
+def compile_filter(may_write_files: bool, drives_gpu: bool = False) -> Program:
     """Compile the list; where no other wall stands around files they may only be read. OSError without libseccomp.
 
-    A process that drives a GPU asks its driver by ``ioctl``, under numbers that only the driver knows.
+    With ``drives_gpu`` the calls of :mod:`gpu` are on it, too.
     """
     try:
         import pyseccomp
@@ -65,7 +65,7 @@ def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Progr
             rules.add_rule(pyseccomp.ALLOW, name, *conditions)
 
     arg, equal, masked = pyseccomp.Arg, pyseccomp.EQ, pyseccomp.MASKED_EQ
-    for name in (*_ALLOWED, *(("ioctl",) if drives_devices else ())):
+    for name in (*_ALLOWED, *(gpu.CALLS if drives_gpu else ())):
         allow(name)
     allow("clone", arg(0, masked, _CLONE_THREAD, _CLONE_THREAD))
     allow("prlimit64", arg(2, equal, 0))
@@ -74,8 +74,11 @@ def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Progr
             allow(name)
         else:
             allow(name, arg(position, masked, _WRITING, 0))
-    questions = () if drives_devices else (("ioctl", 1, _IOCTL),)
-    for name, position, values in (("fcntl", 1, _FCNTL), ("prctl", 0, _PRCTL), *questions):
+    if drives_gpu:
+        allow("socket", arg(0, equal, gpu.UNIX), arg(1, masked, gpu.SOCKET_KIND, gpu.SEQPACKET))
+        allow("sched_setaffinity", arg(0, equal, 0))
+    numbered = (("fcntl", 1, gpu.FCNTL),) if drives_gpu else (("ioctl", 1, _IOCTL),)
+    for name, position, values in (("fcntl", 1, _FCNTL), ("prctl", 0, _PRCTL), *numbered):
         for value in values:
             allow(name, arg(position, equal, value))
     with tempfile.TemporaryFile() as file:
