@@ -93,7 +93,7 @@ def grade(
     from autograder.intake.discover import discover
     from autograder.progress import Progress
 
-    config, words = _course(lang)
+    config, words = _course(lang, paths)
     entries = discover(paths)[shard[0] - 1 :: shard[1]]
     if device == "cpu" and read_seed(config.seed_file).is_public:
         click.echo(words.text("progress.public_seed.text"), err=True)
@@ -146,7 +146,7 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.grading.many.rerender import write_bundles
-    from autograder.grading.many.verify_bundle import verify_bundle
+    from autograder.grading.many.verify_bundle import unproven, verify_bundle
 
     config, words = _course(lang)
     if (out is None) == (bundle_zip is None):
@@ -162,6 +162,8 @@ def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path,
     if problems:
         sys.exit(GraderError.exit_code)
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))
+    for note in unproven(bundle_zip):
+        click.echo(words.sentence(note))
 
 
 @main.command()
@@ -256,9 +258,9 @@ def doctor(device: str) -> None:
         sys.exit(GraderError.exit_code)
 
 
-def _course(lang: str | None) -> tuple[Any, Any]:
+def _course(lang: str | None, handed_in: Sequence[Path] = ()) -> tuple[Any, Any]:
     from autograder.config import load_config
     from autograder.reporting.words import Words
 
-    config = load_config(Path.cwd())
+    config = load_config(Path.cwd(), handed_in)
     return config, Words(lang or config.language)

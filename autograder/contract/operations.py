@@ -3,9 +3,9 @@
 An operation is a name and plain arguments. Objects of the submission are known by short labels: ``m`` stands for a
 KVCacheManager, ``r`` for a Request.
 
-==============  =========================================  ==========================================================
+==============  =========================================  ===========================================================
 name            arguments                                  meaning
-==============  =========================================  ==========================================================
+==============  =========================================  ===========================================================
 ``new``         m, num_blocks, block_size, head_dim,       make a manager whose pool has this dtype and device;
                 dtype, device                              where ``m`` exists already, all requests are forgotten
 ``request``     r, request_id, prompt_len                  make a request
@@ -16,7 +16,7 @@ name            arguments                                  meaning
 ``read``        m, r                                       ``m.get_physical_cache(r)``
 ``fill``        m                                          copy ``payload`` (raw bytes of the whole pool) into the pool
 ``poison``      m, r                                       turn every row of the pool without a token of ``r`` into NaN
-``place``       r, ids, seq_len                            set table and length by hand, the free list is left alone
+``place``       r, ids, seq_len                            set table and length by hand; the free list is left alone
 ``seize``       m, r, ids                                  put ids into the table in place and out of the free list
 ``vacate``      m, r                                       the reverse of ``seize``, by hand
 ``ledger``      five or six integers, or five and          ``estimate_kv_cache_bytes(...)``; what stands in the
@@ -26,15 +26,15 @@ name            arguments                                  meaning
                 with a name of QUIET_CALLS                 noted, and the state is observed once, at the end
 ``watched``     none                                       on a device: events and bytes taken by the call before
 ``pool``        dtype, shape                               on a device: bytes that a plain tensor of this shape takes
-``vast``        m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills the
-                dtype, device                              beginning of the last block
-``decoy``       copies, bytes, copies, in a thread         on a device: what the next watched call is surrounded by
-``settle``      none                                       on a device: wait for all work and look at the state again
+``vast``        m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills
+                dtype, device                              the beginning of the last block
+``decoy``       copies, bytes, copies, in a thread         on a device: what surrounds the next watched call
+``settle``      none                                       on a device: wait for all work, look at the state again
 ``again``       back                                       on a device: the result of an earlier read, as it is now
 ``gone``        none                                       on a device: let go of all objects, return what was noted
 ``attend``      m, r                                       on a device: attention over what a read returns
 ``rates``       m, r                                       on a device: MB/s of a read and of a copy, for the report
-==============  =========================================  ==========================================================
+==============  =========================================  ===========================================================
 
 What comes back per operation is an observation: ``{"returned": value}`` or ``{"raised": {...}}``, and the ``state`` of
 every manager and request afterwards. A quiet operation's is ``{"ends": [...]}``, per call ``{"returned": None}`` or

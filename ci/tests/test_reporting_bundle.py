@@ -8,8 +8,9 @@ from io import BytesIO
 import pytest
 from reporting_samples import FULL, MIXED
 
-from autograder.reporting.bundle import differences, digest, make_bundle, results_of, submission_of, verify
+from autograder.reporting.bundle import digest, make_bundle
 from autograder.reporting.gradebook import student_files
+from autograder.reporting.received_bundle import differences, results_of, submission_of, verify
 from autograder.reporting.schema import to_json
 from autograder.reporting.words import Words
 

@@ -77,9 +77,9 @@ def test_a_skipped_cell_is_not_run() -> None:
         assert len(child.run(CASE)) == len(CASE)
 
 
-def test_a_stream_of_progress_without_end_is_a_flood() -> None:
+def test_a_stream_of_progress_ends_with_the_first_cell_that_cannot_come_next() -> None:
     frame = "b'PA01\\0\\0\\0\\x0c\\0\\0\\0\\0{\"cell\": 10}'"
-    assert death(f"import os\nwhile True: os.write(4, {frame})").finding.code == "run.flood"
+    assert death(f"import os\nwhile True: os.write(4, {frame})").finding.code == "run.forged"
 
 
 def test_threads_without_end_are_an_error_of_their_cell() -> None:

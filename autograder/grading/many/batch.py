@@ -10,7 +10,7 @@ from autograder.contract.seed import demand_same, read_seed
 from autograder.grading.many.canary import canary, has_machine_fault, watched_over
 from autograder.grading.many.journal import Journal, rows
 from autograder.grading.many.pool import grade_many
-from autograder.grading.many.worker import Job
+from autograder.grading.many.work import Job
 from autograder.grading.one.hidden_test_files import check_hidden_tests, tests_version
 from autograder.intake.discover import Entry
 from autograder.reporting.gradebook import write_grades
@@ -55,7 +55,7 @@ def grade_batch(
         jobs = 1 if settings.device == "cuda" else settings.jobs  # one submission at a time has the GPU
         try:
             for graded in _rows_of(entries, jobs, job):
-                if graded is not None:
+                if graded:
                     journal.append(graded)
                     lines[graded["student"]] = grade_line(from_row(graded))
                     on_graded(lines[graded["student"]])

@@ -9,6 +9,7 @@ from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
 MAX_SKIPPED_CELLS = 3
+MOST_NOTES = 40
 MAX_CPU_SECONDS = 20.0
 
 
@@ -16,6 +17,7 @@ class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
     def __init__(self, server: Server, cells: Sequence[str]) -> None:
+        server.begin_submission()
         self._server, self._cells = server, cells
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
@@ -29,13 +31,15 @@ class LoadedSubmission:
     def notes(self) -> tuple[Finding, ...]:
         """Cells that failed or were left out, in order, as it was before the submission was asked for anything."""
         failed = {error["cell"]: _note(error) for error in self._errors or ()}
-        return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        notes = tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        more = len(notes) - MOST_NOTES
+        return (*notes[:MOST_NOTES], Finding("cell.more", {"count": more})) if more > 0 else notes
 
     def why_missing(self, name: str, todo: int) -> Finding:
         """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
         definition = re.compile(rf"^\s*(?:async\s+def|def|class)\s+{name}\b", re.MULTILINE)
         for note in self.notes:
-            cell = note.details["cell"]
+            cell = note.details.get("cell")
             if isinstance(cell, int) and cell <= len(self._cells) and definition.search(self._cells[cell - 1]):
                 code = "open.cell" if note.code == "cell.failed" else "open.stopped"
                 return Finding(code, {**note.details, "name": name, "todo": todo})
