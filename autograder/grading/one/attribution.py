@@ -19,7 +19,7 @@ def attribute(table: Questions, outcomes: Mapping[str, Outcome]) -> dict[str, Ve
     of the question's own has passed.
     """
     verdicts: dict[str, Verdict] = {}
-    for id, outcome in outcomes.items():
+    for id in outcomes:
         case = table.cases[id]
         verdicts[id] = held_up(table, case, verdicts) or _verdict(table, case, outcomes, verdicts)
     passed = [table.cases[id] for id, verdict in verdicts.items() if verdict.status == "passed"]
