@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from autograder.intake.discover import Entry
 from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, QuestionResult
 from autograder.reporting.words import Words
 
@@ -65,6 +66,22 @@ class Progress:
             self._words.text("progress.summary.text", graded=graded, total=len(lines), grades=str(out / "grades.csv"),
                              students=str(out / "students"))
         )  # fmt: skip
+
+
+def show_entries(entries: Sequence[Entry]) -> None:
+    """Print who was found, from which file and attempt, and what of theirs is left out; tabs part the columns."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print("\t".join(("student", "id", "received", "attempt", "file", "left out, or why not")))
+    for entry in entries:
+        who = entry.who
+        seen = f"{who.attempt or 'the newest'} of {who.attempts_seen}" if who.attempts_seen > 1 else who.attempt
+        why = ", ".join(
+            (*([entry.refusal] * bool(entry.refusal)), *(code for code, _ in entry.remarks), *entry.left_out)
+        )
+        cells = (entry.student, who.id, "late" if who.late else who.received, seen, entry.file, why)
+        console.print("\t".join(cell or "-" for cell in cells))
+    platforms = ", ".join(sorted({entry.who.platform or "plain names" for entry in entries}))
+    console.print(f"{len(entries)} found, by {platforms}.")
 
 
 def _table(lines: Sequence[GradeLine]) -> Table:

@@ -36,14 +36,16 @@ def digest(content: Mapping[str, bytes]) -> str:
 
 
 def make_bundle(
-    result: SubmissionResult, files: Mapping[str, bytes], submission: bytes, hidden_tests: str, lock: str
+    result: SubmissionResult, files: Mapping[str, bytes], submission: bytes | None, hidden_tests: str, lock: str
 ) -> bytes:
     """Return the zip of one student.
 
-    ``files`` are the student's files by name, ``submission`` is the file as received, ``hidden_tests`` and ``lock`` are
-    the SHA-256 of what it was graded with.
+    ``files`` are the student's files by name, ``submission`` is the file as received (None where none can be proven),
+    ``hidden_tests`` and ``lock`` are the SHA-256 of what it was graded with.
     """
-    members = dict(files) | {SUBMISSION + PurePosixPath(result.file).name: submission}
+    members = dict(files)
+    if submission is not None:
+        members[SUBMISSION + PurePosixPath(result.file).name] = submission
     manifest = {
         "schema": SCHEMA,
         "student": result.student,
@@ -94,7 +96,21 @@ def _verify(archive: zipfile.ZipFile) -> list[Finding]:
             problems.append(Finding("bundle.missing", {"file": name}))
         elif sha256(archive.read(name)).hexdigest() != expected:
             problems.append(Finding("bundle.changed", {"file": name}))
-    return problems
+    return problems or _unproven(archive, [name for name in names if name.startswith(SUBMISSION)])
+
+
+def _unproven(archive: zipfile.ZipFile, submissions: list[str]) -> list[Finding]:
+    """Return what is wrong where the submission is not the file that results.json speaks of."""
+    try:
+        results = json.loads(archive.read("results.json"))
+        expected = results["submission"]["sha256"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return [Finding("bundle.missing", {"file": "results.json"})]
+    found = {sha256(archive.read(name)).hexdigest() for name in submissions}
+    rejected = results.get("status") != "graded"
+    if found == {expected} or (rejected and not (found and expected)):
+        return []
+    return [Finding("bundle.other_file", {"file": submissions[0] if submissions else SUBMISSION})]
 
 
 def _manifest(archive: zipfile.ZipFile) -> dict[str, Any] | None:

@@ -1,7 +1,9 @@
 """The files of one run: grades.csv for the course, a folder of reports for each student."""
 
 import csv
+import hashlib
 import io
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,6 +23,7 @@ COLUMNS = (
     "max_points",
     "pending_points",
 )
+RECEIVED = "received"
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 
 
@@ -56,6 +59,24 @@ def student_files(result: SubmissionResult, words: Words, policy: Policy) -> dic
         "report.md": render_markdown(shown, words).encode("utf-8", errors="replace"),
         "gradescope.json": to_bytes(shown.gradescope),
     }
+
+
+def keep_received(folder: Path, name: str, content: bytes) -> None:
+    """Make ``folder/received`` hold exactly the file that was graded, as it was handed in."""
+    received = folder / RECEIVED
+    shutil.rmtree(received, ignore_errors=True)
+    received.mkdir(parents=True)
+    if content:
+        write_atomic(received / name, content)
+
+
+def received_file(folder: Path, sha256: str) -> tuple[str, bytes] | None:
+    """Return name and content of the file that was graded, None where it is not there or was changed since."""
+    for path in sorted((folder / RECEIVED).glob("*")):
+        content = path.read_bytes()
+        if not sha256 or hashlib.sha256(content).hexdigest() == sha256:
+            return path.name, content
+    return None
 
 
 def write_student(out: Path, result: SubmissionResult, words: Words, policy: Policy) -> None:

@@ -1,11 +1,12 @@
 """The result of one submission, and its shape in results.json (schema ``autograder-results/1``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
 from autograder.contract.finding import Finding
+from autograder.identity import NOBODY, Identity
 
 SCHEMA = "autograder-results/1"
 CPU_QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
@@ -55,6 +56,7 @@ class SubmissionResult:
     confinement: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     gradescope: Mapping[str, Any] = field(default_factory=dict)
+    who: Identity = NOBODY
 
     @property
     def status(self) -> str:
@@ -76,6 +78,17 @@ class SubmissionResult:
         """Every question that was graded, in order of appearance."""
         names = dict.fromkeys(test.question for test in self.tests)
         return {name: _add_up([t for t in self.tests if t.question == name]) for name in names}
+
+
+def under_policy(result: SubmissionResult, gpu: str) -> SubmissionResult:
+    """Return ``result`` as the course's present word on the GPU part has it, whatever it was when it was graded."""
+    if result.rejected or "cpu" not in result.device.split("+"):
+        return result
+    if gpu == "off":
+        cpu = tuple(test for test in result.tests if test.question not in GPU_QUESTIONS)
+        return replace(result, tests=cpu, pending_points=0)
+    graded = sum(test.max_points for test in result.tests if test.question in GPU_QUESTIONS)
+    return replace(result, pending_points=max(0, GPU_POINTS - graded) if gpu == "required" else 0)
 
 
 def _add_up(tests: list[TestResult]) -> QuestionResult:

@@ -5,12 +5,19 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from autograder.reporting.results import SubmissionResult
+from autograder.reporting.schema import RowError, from_row
+
 NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
+_MEND = "that student has no result from it; grade the file again with --resume."
+_PARTS = (("journal", ".jsonl"), ("students", ""), ("bundles", ""), ("grades", ".csv"), ("class", ".html"))
 
 
 class JournalError(Exception):
@@ -38,7 +45,7 @@ class Journal:
         if resume:
             _cut_torn_line(path)
         elif path.exists():
-            path.rename(_free_name(path))
+            _set_aside(out)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._synced = time.monotonic()
 
@@ -70,19 +77,42 @@ class Journal:
         os.close(self._lock)
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """What a journal holds: the last result of every student, sorted, and a sentence for every line of no use."""
+
+    results: dict[str, SubmissionResult]
+    problems: tuple[str, ...] = ()
+
+
 def rows(out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of ``out``'s journal in order; a torn or foreign line is passed over."""
+    """Yield the lines of ``out``'s journal that are JSON and name a student, in order, whatever else they hold."""
+    for _, data in _lines(out):
+        if isinstance(data, dict) and "student" in data:
+            yield data
+
+
+def recorded(out: Path) -> Recorded:
+    """Read ``out``'s journal; a torn, foreign or newer line costs nobody else anything."""
+    latest: dict[str, SubmissionResult] = {}
+    problems = []
+    for number, data in _lines(out):
+        try:
+            result = from_row(data)
+            latest[result.student] = result
+        except RowError as error:
+            problems.append(f"{out / NAME} line {number} cannot be used ({error}); {_MEND}")
+    return Recorded({student: latest[student] for student in sorted(latest)}, tuple(problems))
+
+
+def _lines(out: Path) -> Iterator[tuple[int, object]]:
     path = out / NAME
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for line in file:
+    with path.open("rb") if path.exists() else BytesIO() as file:
+        for number, line in enumerate(file, 1):
             try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict) and "student" in row:
-                yield row
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                yield number, None
 
 
 def _cut_torn_line(path: Path) -> None:
@@ -101,8 +131,11 @@ def _cut_torn_line(path: Path) -> None:
         file.truncate(0)
 
 
-def _free_name(path: Path) -> Path:
+def _set_aside(out: Path) -> None:
+    """Keep an earlier run whole under a number, so that nothing of it passes for a part of the new one."""
     number = 1
-    while (kept := path.with_name(f"journal.{number}.jsonl")).exists():
+    while any((out / f"{name}.{number}{end}").exists() for name, end in _PARTS):
         number += 1
-    return kept
+    for name, end in _PARTS:
+        if (out / f"{name}{end}").exists():
+            (out / f"{name}{end}").rename(out / f"{name}.{number}{end}")

@@ -1,84 +1,102 @@
 """What derives from journals: reports rendered again, runs merged into one, bundles."""
 
-import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from autograder.config import Config
 from autograder.contract.finding import Finding
-from autograder.grading.many.journal import NAME, Journal, JournalError, rows
+from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
 from autograder.reporting.bundle import make_bundle
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import student_files, write_grades, write_student
+from autograder.reporting.gradebook import keep_received, received_file, student_files, write_grades, write_student
 from autograder.reporting.merge import merge_all
 from autograder.reporting.report import render_index
-from autograder.reporting.results import GradeLine, SubmissionResult, grade_line
-from autograder.reporting.schema import from_row, row
+from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
+from autograder.reporting.schema import row
 from autograder.reporting.words import Words
-
-RECEIVED = "received"
 
 
 def results(out: Path) -> dict[str, SubmissionResult]:
     """Return the last result of every student in ``out``, sorted; raise JournalError where nothing was graded."""
-    found = _latest(out)
+    found = usable(out).results
     if not found:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     return found
 
 
-def _latest(out: Path) -> dict[str, SubmissionResult]:
-    """Return what :func:`results` does, nothing for a shard that had no students; raise JournalError without one."""
+def usable(out: Path) -> Recorded:
+    """Return what ``out``'s journal holds, which may be nothing for a shard without students."""
     if not (out / NAME).is_file():
         raise JournalError(f"{out / NAME} does not exist; grade into {out} first.")
-    latest = {r["student"]: r for r in rows(out)}
-    return {student: from_row(latest[student]) for student in sorted(latest)}
+    return recorded(out)
 
 
-def render(out: Path, config: Config, words: Words) -> list[GradeLine]:
-    """Write every report and grades.csv of ``out`` again, from its journal."""
+def render(out: Path, config: Config, words: Words) -> tuple[list[GradeLine], tuple[str, ...]]:
+    """Write every report and grades.csv of ``out`` again; return its lines and what was wrong with the journal."""
+    found = usable(out)
+    if not found.results and not found.problems:
+        raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     lines = []
-    for result in results(out).values():
-        write_student(out, result, words, config.feedback)
-        lines.append(grade_line(result))
+    for result in found.results.values():
+        current = under_policy(result, config.gpu)
+        write_student(out, current, words, config.feedback)
+        lines.append(grade_line(current))
     write_grades(out, lines)
-    return lines
+    return lines, found.problems
 
 
 def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) -> tuple[list[GradeLine], list[Finding]]:
     """Merge runs (shards, CPU and GPU) into ``out``; return its lines and what did not belong together."""
+    for run in runs:
+        if out.exists() and run.samefile(out):
+            raise JournalError(f"{out} is one of the runs to merge and would be overwritten; give another -o.")
     merged: Iterable[SubmissionResult] = ()
     problems: list[Finding] = []
     for run in runs:
-        merged, found = merge_all(merged, _latest(run).values())
+        own = usable(run)
+        if own.problems:
+            raise JournalError(own.problems[0])
+        merged, found = merge_all(merged, own.results.values())
         problems += found
+    if two := next((problem for problem in problems if problem.code == "merge.attempts"), None):
+        raise JournalError(words.sentence(two))
+    merged = list(merged)
+    shared = next((name for name, count in Counter(result.student for result in merged).items() if count > 1), None)
+    if shared:
+        raise JournalError(f"Two students are called '{shared}' in these runs; grade them into one OUT with --resume.")
     with Journal(out, resume=False) as journal:
         for result in merged:
             journal.append(row(result))
-            received = next((p for run in runs if (p := run / "students" / result.student / RECEIVED).is_dir()), None)
+            folders = (run / "students" / result.student for run in runs)
+            received = next((kept for folder in folders if (kept := received_file(folder, result.sha256))), None)
             if received:
-                shutil.copytree(received, out / "students" / result.student / RECEIVED, dirs_exist_ok=True)
-    return render(out, config, words), problems
+                keep_received(out / "students" / result.student, *received)
+    return render(out, config, words)[0], problems
 
 
-def write_bundles(out: Path, lock: bytes, config: Config, words: Words) -> list[Path]:
-    """Write ``out/bundles/<student>.zip`` for everyone and an index for the TA; return the zips."""
+def write_bundles(out: Path, lock: bytes, config: Config, words: Words) -> tuple[list[Path], list[str]]:
+    """Write ``out/bundles/<student>.zip`` for everyone and an index for the TA.
+
+    Return the zips, and the students who get none because the file that was graded is not there any more.
+    """
     folder = out / "bundles"
     folder.mkdir(exist_ok=True)
     index: list[tuple[GradeLine, str]] = []
-    paths = []
+    paths, without = [], []
     for student, result in results(out).items():
+        result = under_policy(result, config.gpu)
+        received = received_file(out / "students" / student, result.sha256)
+        if received is None and result.rejected is None:
+            without.append(student)
+            (folder / f"{student}.zip").unlink(missing_ok=True)
+            continue
         files: Mapping[str, bytes] = student_files(result, words, config.feedback)
         tests = result.versions.get("tests", "")
-        content = make_bundle(result, files, _received(out, student), tests, sha256(lock).hexdigest())
+        content = make_bundle(result, files, received[1] if received else None, tests, sha256(lock).hexdigest())
         paths.append(folder / f"{student}.zip")
         write_atomic(paths[-1], content)
         index.append((grade_line(result), sha256(content).hexdigest()))
     write_atomic(folder / "index.html", render_index(index, words).encode())
-    return paths
-
-
-def _received(out: Path, student: str) -> bytes:
-    kept = sorted((out / "students" / student / RECEIVED).glob("*"))
-    return kept[0].read_bytes() if kept else b""
+    return paths, without

@@ -10,7 +10,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,14 @@ from typing import Any
 from autograder.config import Config
 from autograder.contract.finding import Finding
 from autograder.grading.confined import confined_server
-from autograder.grading.many.rerender import RECEIVED
 from autograder.grading.one.grade_one import CPU_FILES, Graded, grade_one, hidden_test_files
+from autograder.identity import Identity
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
 from autograder.intake.read import read
 from autograder.intake.submission import Refusal, Rejected, Submission
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import write_student
+from autograder.reporting.gradebook import keep_received, write_student
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import row, to_bytes
 from autograder.reporting.words import Words
@@ -40,13 +40,13 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker needs to know; ``known`` holds the hashes of submissions that need no second grading."""
+    """What every worker needs to know; ``known`` holds hash and author of submissions that need no second grading."""
 
     out: Path
     config: Config
     lang: str
     allow_weak: bool
-    known: Mapping[str, str]
+    known: Mapping[str, tuple[str, Identity]]
     device: str = "cpu"
 
 
@@ -92,7 +92,7 @@ class Worker:
             return None
         self.entry = None
         given_up = Finding("grading.given_up", {"attempts": ATTEMPTS})
-        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=given_up))
+        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=given_up, who=entry.who))
 
     def stop(self) -> None:
         """End the process; its fork-server and child end with it."""
@@ -146,17 +146,18 @@ def _note_failure(job: Job, entry: Entry) -> None:
 
 def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any] | None:
     submission = read(entry)
-    if job.known.get(submission.student) == submission.sha256:
+    if job.known.get(submission.student) == (submission.sha256, entry.who):
         return None
     graded: Graded = _grader(job.device)(server, submission, job.config, words)
-    write_student(job.out, graded.result, words, job.config.feedback)
-    folder = job.out / "students" / graded.result.student
+    notes = (*graded.result.notes, *(Finding(code, details) for code, details in entry.remarks))
+    result = replace(graded.result, who=entry.who, notes=notes)
+    write_student(job.out, result, words, job.config.feedback)
+    folder = job.out / "students" / result.student
     write_atomic(folder / "timing.json", to_bytes(graded.timing))
     (folder / FAILURE).unlink(missing_ok=True)
     content = submission.content if isinstance(submission, Submission) else _unread(entry)
-    (folder / RECEIVED).mkdir(exist_ok=True)
-    write_atomic(folder / RECEIVED / Path(submission.file).name, content)
-    return row(graded.result)
+    keep_received(folder, Path(submission.file).name, content)
+    return row(result)
 
 
 def _unread(entry: Entry) -> bytes:

@@ -1,0 +1,68 @@
+"""Commands on what a run left behind: report, merge, bundle."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from autograder.cli.common import FOLDER, LANG, PATH, OneSentence, complain, course, in_one_sentence
+
+
+@click.command()
+@click.argument("out", type=FOLDER)
+@LANG
+@in_one_sentence
+def report(out: Path, lang: str | None) -> None:
+    """Write every report and grades.csv in OUT again, from its journal."""
+    from autograder.grading.many.rerender import render
+
+    config, words = course(lang)
+    lines, problems = render(out, config, words)
+    click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        sys.exit(1)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=FOLDER)
+@click.option("-o", "--out", required=True, type=PATH, help="The merged run goes here.")
+@LANG
+@in_one_sentence
+def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
+    """Merge runs, such as shards or CPU and GPU, into one."""
+    from autograder.grading.many.rerender import merge_runs
+
+    config, words = course(lang)
+    lines, problems = merge_runs(runs, out, config, words)
+    click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
+    complain(problems, words)
+
+
+@click.command()
+@click.argument("out", type=FOLDER, required=False)
+@click.option("--verify", "bundle_zip", type=click.Path(path_type=Path, exists=True), help="Check one bundle instead.")
+@click.option("--regrade", is_flag=True, help="With --verify: grade the submission in it again and compare.")
+@click.option("--lock", type=PATH, default=Path("ci/requirements.lock"), help="The lock file that was graded with.")
+@LANG
+@in_one_sentence
+def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
+    """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
+    from autograder.contract.finding import Finding
+    from autograder.grading.many.rerender import write_bundles
+    from autograder.grading.many.verify_bundle import verify_bundle
+
+    config, words = course(lang)
+    if (out is None) == (bundle_zip is None):
+        raise OneSentence("Name a graded OUT, or one bundle with --verify.")
+    if out is not None:
+        paths, without = write_bundles(out, lock.read_bytes() if lock.is_file() else b"", config, words)
+        click.echo(words.text("progress.bundled.text", total=len(paths), bundles=str(out / "bundles")))
+        complain([Finding("bundle.no_file", {"student": student}) for student in without], words)
+        return
+    assert bundle_zip is not None
+    problems = verify_bundle(bundle_zip, regrade, config, words)
+    complain(problems, words)
+    click.echo(words.text("progress.verified.text", file=bundle_zip.name))
