@@ -3,13 +3,13 @@
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.identity import NOBODY, Identity
-from autograder.intake.layout import read_layout
-from autograder.intake.listing import Archive, Folder, Listing, notebooks
+from autograder.intake.layout import PLATFORMS, read_layout, recognised
+from autograder.intake.listing import Archive, Files, Folder, Listing, notebooks
 from autograder.intake.names import unique
 from autograder.intake.platforms.piece import Piece
 from autograder.intake.source import kind, printable, stem
@@ -38,30 +38,36 @@ class Entry:
     remarks: Remarks = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Handed:
-    """Pieces of one attempt that lie in one listing."""
-
-    listing: Listing
-    pieces: list[Piece]
-    prefix: str = ""
+_Found = tuple[Listing, Piece, str]
+"""A piece, where it lies, and what stands before its place to show where that is."""
 
 
 def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> list[Entry]:
     """List the students below the paths, each with a name of its own; raise :class:`UsageError` for a bad path."""
     singles: dict[Path, tuple[Piece, Entry]] = {}
-    handed: dict[tuple[str, ...], dict[str, list[tuple[Listing, Piece, str]]]] = defaultdict(lambda: defaultdict(list))
+    handed: dict[tuple[str, ...], dict[str, list[_Found]]] = defaultdict(lambda: defaultdict(list))
     seen: set[str] = set()
+    files: dict[Path, dict[str, Path]] = defaultdict(dict)
+    places: list[Entry | _Found] = []
     for path in paths:
-        for place in _at(path, layout, pattern):
-            if isinstance(place, Entry):
-                singles.setdefault(place.path, (Piece(place.who, "", label=place.student), place))
-                continue
-            listing, piece, prefix = place
-            where = os.path.join(listing.path, piece.place) + f"\0{piece.who.key}"
-            if where not in seen:
-                seen.add(where)
-                handed[_owner(listing, piece)][piece.order].append((listing, piece, prefix))
+        real = _usable(path)
+        if real.is_dir():
+            places += _in_folder(Folder(real, printable(str(path))), layout, pattern)
+        elif kind(path.name) == "zip" and (students := _in_archive(real, path.name, layout, pattern)):
+            places += students
+        else:
+            files[path.parent][path.name] = real
+    for parent, own in files.items():
+        places += _in_files(parent, own, layout, pattern)
+    for place in places:
+        if isinstance(place, Entry):
+            singles.setdefault(place.path, (Piece(place.who, "", label=place.student), place))
+            continue
+        listing, piece, _ = place
+        where = os.path.join(listing.path, piece.place) + f"\0{piece.who.key}"
+        if where not in seen:
+            seen.add(where)
+            handed[_owner(listing, piece)][piece.order].append(place)
     found = [(_tie(piece), entry) for piece, entry in singles.values()]
     found += [_entry(attempts) for attempts in handed.values()]
     # Sorted before names are made unique, so that the order of the arguments changes nothing.
@@ -71,23 +77,17 @@ def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> 
     return sorted(entries, key=lambda entry: entry.student)
 
 
-def _at(path: Path, layout: str, pattern: str) -> list[Entry | tuple[Listing, Piece, str]]:
+def _usable(path: Path) -> Path:
     shown = printable(str(path))
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
         if stat.S_ISDIR(mode):
-            folder = Folder(real, shown)
-            reading = read_layout(folder, layout, pattern)
-            if reading is None or not reading.pieces:
-                if layout == "one" and notebooks(folder, ""):
-                    own = Identity(name=printable(real.name))
-                    return [(folder, Piece(own, child.name), "") for child in folder.children("")]
-                raise UsageError(f"No submission was found in '{shown}': {_GIVE}.")
-            return [(folder, piece, "") for piece in reading.pieces]
+            os.scandir(real).close()
+            return real
         if stat.S_ISREG(mode):
             real.open("rb").close()
-            return _in_file(real, path.name, layout, pattern)
+            return real
     except FileNotFoundError as error:
         raise UsageError(f"There is nothing at '{shown}': {_GIVE}.") from error
     except (OSError, RuntimeError, ValueError) as error:
@@ -95,17 +95,42 @@ def _at(path: Path, layout: str, pattern: str) -> list[Entry | tuple[Listing, Pi
     raise UsageError(f"'{shown}' is neither a file nor a folder: {_GIVE}.")
 
 
-def _in_file(path: Path, name: str, layout: str, pattern: str) -> list[Entry | tuple[Listing, Piece, str]]:
-    if kind(name) == "zip":
-        try:
-            archive = Archive(path, printable(name))
-        except Refusal:
-            archive = None
-        if archive and (reading := read_layout(archive, layout, pattern)):
-            return [(archive, piece, f"{printable(name)}/") for piece in reading.pieces]
-    refusal = "" if kind(name) else "intake.unsupported"
-    label = stem(name)
-    return [Entry(label, printable(name), path, (), refusal, Identity(name=printable(label)))]
+def _in_folder(folder: Folder, layout: str, pattern: str) -> list[_Found]:
+    reading = read_layout(folder, layout, pattern)
+    if reading and reading.pieces:
+        return [(folder, piece, "") for piece in reading.pieces]
+    if layout != "one" or not notebooks(folder, ""):
+        raise UsageError(f"No submission was found in '{folder.shown}': {_GIVE}.")
+    own = Identity(name=printable(folder.path.name))
+    return [(folder, Piece(own, child.name), "") for child in folder.children("")]
+
+
+def _in_archive(path: Path, name: str, layout: str, pattern: str) -> list[_Found]:
+    try:
+        archive = Archive(path, printable(name))
+    except Refusal:
+        return []
+    reading = read_layout(archive, layout, pattern)
+    return [(archive, piece, f"{printable(name)}/") for piece in reading.pieces] if reading else []
+
+
+def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str) -> list[Entry | _Found]:
+    """Files given by name: as a platform calls all of them, else one student each."""
+    listing = Files(parent.resolve(), printable(str(parent)), files)
+    if layout in ("auto", *PLATFORMS) and len(listing.children("")) == len(files):
+        reading = None
+        if layout != "auto" or pattern or recognised(listing):
+            reading = read_layout(listing, layout, pattern)
+        if reading:
+            return [(listing, piece, "") for piece in reading.pieces]
+    return [
+        Entry(stem(name), printable(name), real, (), "" if kind(name) else "intake.unsupported", _named(name))
+        for name, real in files.items()
+    ]
+
+
+def _named(name: str) -> Identity:
+    return Identity(name=printable(stem(name)))
 
 
 def _owner(listing: Listing, piece: Piece) -> tuple[str, ...]:
@@ -118,7 +143,7 @@ def _tie(piece: Piece) -> tuple[str, str]:
     return piece.label or piece.who.label, piece.tie
 
 
-def _entry(attempts: dict[str, list[tuple[Listing, Piece, str]]]) -> tuple[tuple[str, str], Entry]:
+def _entry(attempts: dict[str, list[_Found]]) -> tuple[tuple[str, str], Entry]:
     """The newest attempt that may hold a notebook, else the newest; what is not graded is listed."""
     newest_first = sorted(attempts, reverse=True)
     order = next((o for o in newest_first if any(_may_be_graded(*found) for found in attempts[o])), newest_first[0])
@@ -138,7 +163,7 @@ def _entry(attempts: dict[str, list[tuple[Listing, Piece, str]]]) -> tuple[tuple
     )
 
 
-def _late(pieces: list[tuple[Listing, Piece, str]]) -> bool:
+def _late(pieces: list[_Found]) -> bool:
     return any(piece.who.late for _, piece, _ in pieces)
 
 

@@ -68,6 +68,12 @@ def read_layout(listing: Listing, layout: str = "auto", pattern: str = "") -> Re
     return _own_names(listing, bases)
 
 
+def recognised(listing: Listing) -> bool:
+    """Whether some platform explains every name in ``listing``."""
+    readings = (read(listing, "") for read in PLATFORMS.values())
+    return any(reading and reading.pieces and not reading.strange for reading in readings)
+
+
 def _bases(listing: Listing) -> list[str]:
     """The listing's root, and what is below as long as there is nothing but one folder."""
     bases = [""]

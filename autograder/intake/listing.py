@@ -73,6 +73,17 @@ class Folder:
         return read_file(self.path / place, _LARGEST_LIST)
 
 
+class Files(Folder):
+    """Some files of a folder, as if there were no others."""
+
+    def __init__(self, path: Path, shown: str, names: Collection[str]) -> None:
+        super().__init__(path, shown)
+        self._names = frozenset(names)
+
+    def children(self, base: str) -> list[Child]:
+        return [child for child in super().children(base) if base or child.name in self._names]
+
+
 class Archive:
     """A zip, read without unpacking it; raise :class:`Refusal` where it is none."""
 

@@ -69,3 +69,14 @@ def test_a_student_who_names_files_as_a_platform_would_does_not_stop_the_class(t
     for name in ("ann", "bo", "cy", "x_7_assignsubmission_file_y", "z_11_222_y"):
         (tmp_path / f"{name}.ipynb").write_bytes(ipynb())
     assert len(discover([tmp_path])) == 5
+
+
+def test_files_given_by_name_are_the_same_students_as_in_their_folder(tmp_path: Path) -> None:
+    for listing in LISTINGS:
+        if listing.found != STOP and listing.layout == "auto" and not listing.pattern:
+            root = tmp_path / str(len(list(tmp_path.iterdir())))
+            root.mkdir()
+            folder = lay_out(root, listing, False)
+            files = sorted(folder.iterdir())
+            if all(file.is_file() and file.suffix == ".ipynb" for file in files):
+                assert [e.student for e in discover(files)] == [e.student for e in discover([folder])], listing.name
