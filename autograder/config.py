@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.errors import GraderError
+
 Policy = Literal["score", "hint", "example"]
 
 CHOICES = {
@@ -14,7 +16,7 @@ CHOICES = {
 }
 
 
-class ConfigError(Exception):
+class ConfigError(GraderError):
     """A setting that cannot be used; its text is one sentence that names it."""
 
 

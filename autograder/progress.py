@@ -76,7 +76,7 @@ def show_entries(entries: Sequence[Entry]) -> None:
         who = entry.who
         seen = f"{who.attempt or 'the newest'} of {who.attempts_seen}" if who.attempts_seen > 1 else who.attempt
         why = ", ".join(
-            (*([entry.refusal] * bool(entry.refusal)), *(code for code, _ in entry.remarks), *entry.left_out)
+            (*([entry.refusal] * bool(entry.refusal)), *(remark.code for remark in entry.remarks), *entry.left_out)
         )
         cells = (entry.student, who.id, "late" if who.late else who.received, seen, entry.file, why)
         console.print("\t".join(cell or "-" for cell in cells))

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.errors import GraderError
+
 _LARGEST = 64_000_000
 _ISOLATED = re.compile(rb"(?:^|[\x00-\x7f])[\x80-\xff](?:[\x00-\x7f]|$)")
 
 
-class TableError(Exception):
+class SheetError(GraderError):
     """A table that cannot be used; its text is one sentence that says what to do."""
 
 
@@ -46,23 +48,23 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Read a CSV or TSV in UTF-8, UTF-16, GBK or Windows' Latin; raise :class:`TableError` where it is no table."""
+    """Read a CSV or TSV in UTF-8, UTF-16, GBK or Windows' Latin; raise :class:`SheetError` where it is no table."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise TableError(f"{path} cannot be read ({error.strerror}); give the CSV that was exported.") from error
+        raise SheetError(f"{path} cannot be read ({error.strerror}); give the CSV that was exported.") from error
     if len(content) > _LARGEST:
-        raise TableError(f"{path} is larger than any class list; give the CSV that was exported.")
+        raise SheetError(f"{path} is larger than any class list; give the CSV that was exported.")
     encoding = _encoding(content)
     text = content.decode(encoding, errors="replace")
     if "\0" in text or not text.strip():
-        raise TableError(f"{path} is no table; save it as CSV (not XLSX) and give that.")
+        raise SheetError(f"{path} is no table; save it as CSV (not XLSX) and give that.")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     try:
         rows = [tuple(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(row)]
     except csv.Error as error:
-        raise TableError(f"{path} is no table ({error}); save it as CSV and give that.") from error
+        raise SheetError(f"{path} is no table ({error}); save it as CSV and give that.") from error
     newline = "\r\n" if "\r\n" in text else "\n"
     return Table(path, rows[0], tuple(rows[1:]), encoding, delimiter, newline, first.startswith('"'))
 
@@ -95,8 +97,8 @@ def read_records(path: Path, columns: Columns) -> list[Mapping[str, str]]:
     header = [heading.strip().lower() for heading in table.header]
     if missing := [name for name in columns.needed if name not in header]:
         known = ",".join((*columns.needed, *columns.allowed))
-        raise TableError(f"{path} has no column '{missing[0]}'; its first line should be {known}.")
+        raise SheetError(f"{path} has no column '{missing[0]}'; its first line should be {known}.")
     if unknown := [name for name in header if name and name not in (*columns.needed, *columns.allowed)]:
-        raise TableError(f"{path} has a column '{unknown[0]}' that means nothing here; take it away.")
+        raise SheetError(f"{path} has a column '{unknown[0]}' that means nothing here; take it away.")
     empty = dict.fromkeys((*columns.needed, *columns.allowed), "")
     return [empty | dict(zip(header, map(str.strip, row), strict=False)) for row in table.rows]

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
+from autograder.errors import GraderError
+
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 PATH = click.Path(path_type=Path)
-SETUP_ERROR = 2
 LANG = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of the reports.")
 DEVICE = click.option(
     "--device",
@@ -25,22 +26,10 @@ DEVICE = click.option(
 class OneSentence(click.ClickException):
     """A set-up or usage error: one sentence, exit code 2."""
 
-    exit_code = SETUP_ERROR
+    exit_code = GraderError.exit_code
 
     def show(self, file: Any = None) -> None:
         click.echo(f"autograder: {self.message}", err=True)
-
-
-def _known_errors() -> tuple[type[Exception], ...]:
-    from autograder.config import ConfigError
-    from autograder.grading.confined import WeakConfinement
-    from autograder.grading.many.journal import JournalError
-    from autograder.intake.submission import UsageError
-    from autograder.release import ReleaseError
-    from autograder.sandbox.client import ServerDied
-    from autograder.tables import TableError
-
-    return (ConfigError, JournalError, ReleaseError, UsageError, WeakConfinement, ServerDied, TableError)
 
 
 def in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
@@ -50,7 +39,7 @@ def in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except _known_errors() as error:
+        except GraderError as error:
             raise OneSentence(str(error)) from error
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
@@ -73,4 +62,4 @@ def complain(problems: Any, words: Any = None) -> None:
     for problem in problems:
         click.echo(words.sentence(problem) if words else problem, err=True)
     if problems:
-        sys.exit(SETUP_ERROR)
+        sys.exit(GraderError.exit_code)

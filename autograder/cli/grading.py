@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from autograder.cli.common import DEVICE, FILE, LANG, PATH, SETUP_ERROR, OneSentence, course, in_one_sentence
+from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course, in_one_sentence
+from autograder.errors import GraderError
 
 
 class Shard(click.ParamType[tuple[int, int]]):
@@ -111,4 +112,4 @@ def doctor(device: str) -> None:
     for line in diagnosis.lines:
         click.echo(line)
     if not diagnosis.safe:
-        sys.exit(SETUP_ERROR)
+        sys.exit(GraderError.exit_code)

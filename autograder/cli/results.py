@@ -50,7 +50,7 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 @in_one_sentence
 def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
-    from autograder.contract.finding import Finding
+    from autograder.findings import Finding
     from autograder.grading.many.rerender import write_bundles
     from autograder.grading.many.verify_bundle import verify_bundle
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.contract.finding import Finding
 from autograder.contract.model import ReferenceModel, ReferencePool, ReferenceRequest
 from autograder.contract.observations import State, ids_of, is_int, kind_of
+from autograder.findings import Finding
 
 SIZES = ("num_blocks", "block_size")
 COMPARED = (("requests", ("table", "seq_len")), ("managers", (*SIZES, "pool", "free")))

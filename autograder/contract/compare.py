@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.contract import allocation, compare_read
-from autograder.contract.finding import Finding
 from autograder.contract.ledger import compare_ledger
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observations import (
@@ -20,6 +19,7 @@ from autograder.contract.observations import (
 )
 from autograder.contract.operations import Operation
 from autograder.contract.scenario import Scenario
+from autograder.findings import Finding
 
 OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
 """Whose TODO an operation exercises; the rest is given code, which belongs to q5."""

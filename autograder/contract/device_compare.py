@@ -4,11 +4,11 @@ from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.compare_read import compare_read
-from autograder.contract.finding import Finding
 from autograder.contract.model import ReferencePool, ReferenceRequest
 from autograder.contract.observations import is_int, kind_of, raised_name
 from autograder.contract.operations import LEDGER_KEYS, Operation
 from autograder.contract.scenario import Scenario
+from autograder.findings import Finding
 
 TOTAL = LEDGER_KEYS[2]
 LARGEST_ROUNDING = 2 << 20

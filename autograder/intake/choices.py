@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.findings import Finding
 from autograder.intake.discover import Entry
 from autograder.intake.listing import Archive, Folder, notebooks
 from autograder.intake.source import printable
@@ -40,5 +41,5 @@ def _only(entry: Entry, row: Mapping[str, str], path: Path) -> Entry:
             f"{path}: '{printable(row['file'])}' {how} the files of '{printable(row['id'])}'; mend that row."
         )
     others = tuple(printable(place) for place in inside if place != wanted[0])
-    remark = ("intake.chosen", {"file": printable(wanted[0])})
+    remark = Finding("intake.chosen", {"file": printable(wanted[0])})
     return replace(entry, file=printable(wanted[0]), parts=(wanted[0],), refusal="", left_out=others, remarks=(remark,))

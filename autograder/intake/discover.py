@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.findings import Finding
 from autograder.identity import NOBODY, Identity
 from autograder.intake.layout import PLATFORMS, read_layout, recognised
 from autograder.intake.listing import Archive, Files, Folder, Listing, notebooks
 from autograder.intake.names import unique
 from autograder.intake.platforms.piece import Piece
 from autograder.intake.source import kind, printable, stem
-from autograder.intake.submission import Refusal, Remarks, UsageError
+from autograder.intake.submission import Refusal, UsageError
 
 _GIVE = "give a notebook, a zip or a folder with one file or folder per student"
 
@@ -35,7 +36,7 @@ class Entry:
     refusal: str = ""
     who: Identity = NOBODY
     left_out: tuple[str, ...] = ()
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
 
 
 _Found = tuple[Listing, Piece, str]
@@ -153,10 +154,10 @@ def _entry(attempts: dict[str, list[_Found]]) -> tuple[tuple[str, str], Entry]:
     parts = tuple(piece.place for _, piece, _ in usable)
     left_out = tuple(p.place for o in newest_first for _, p, _ in attempts[o] if o != order or p.place not in parts)
     who = replace(first.who, attempts_seen=max(len(attempts), first.who.attempts_seen), late=_late(attempts[order]))
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
     if order != newest_first[0]:
         newest = attempts[newest_first[0]][0][1].place
-        remarks = (("intake.older_attempt", {"file": printable(parts[0]), "newest": printable(newest)}),)
+        remarks = (Finding("intake.older_attempt", {"file": printable(parts[0]), "newest": printable(newest)}),)
     file = prefix + printable(parts[0])
     return _tie(first), Entry(
         "", file, listing.path, parts, first.refusal, who, tuple(map(printable, left_out)), remarks

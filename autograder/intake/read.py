@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import replace
 from functools import partial
 
+from autograder.findings import Finding
 from autograder.intake.archive import members, refuse_too_many
 from autograder.intake.choose import Draft, choose, expected_name
 from autograder.intake.discover import Entry
@@ -12,7 +13,7 @@ from autograder.intake.disk import read_file, walk
 from autograder.intake.notebook import notebook_cells
 from autograder.intake.script import markdown_cells, script_cells
 from autograder.intake.source import MEGABYTE, Source, kind, printable
-from autograder.intake.submission import Details, Refusal, Rejected, Remarks, Submission
+from autograder.intake.submission import Refusal, Rejected, Submission
 from autograder.intake.text import decode, without_surrogates
 
 MAX_CODE = 4 * MEGABYTE
@@ -34,19 +35,19 @@ def read(entry: Entry) -> Submission | Rejected:
             content = candidates[0].load()
             sha256 = hashlib.sha256(content).hexdigest()
             draft = _draft(file, content)
-            remarks: Remarks = ()
+            remarks: tuple[Finding, ...] = ()
         else:
             draft, remarks = choose(_readable(candidates))
             sha256 = hashlib.sha256(draft.content).hexdigest()
     except Refusal as refusal:
         if _lacks_memory(refusal.__cause__):
             raise MemoryError from refusal
-        details: Details = {"file": printable(file), **refusal.details}
-        return Rejected(entry.student, printable(file), sha256, refusal.code, details)
+        details = {"file": printable(file), **refusal.finding.details}
+        return Rejected(entry.student, printable(file), sha256, Finding(refusal.finding.code, details))
     except OSError as error:
         if _lacks_memory(error):
             raise MemoryError from error
-        return Rejected(entry.student, printable(file), sha256, "intake.unreadable", {"file": printable(file)})
+        return Rejected(entry.student, printable(file), sha256, Finding("intake.unreadable", {"file": printable(file)}))
     return Submission(entry.student, printable(draft.name), sha256, draft.cells, draft.content, draft.remarks + remarks)
 
 
@@ -122,7 +123,9 @@ def _readable(candidates: list[Source]) -> list[Draft]:
             total += len(content)
             drafts.append(_draft(source.name, content))
         except Refusal as refusal:
-            refusals.append(Refusal(refusal.code, **{"file": printable(source.name), **refusal.details}))
+            refusals.append(
+                Refusal(refusal.finding.code, **{"file": printable(source.name), **refusal.finding.details})
+            )
         if total > MAX_TOTAL:
             break
     if not drafts:
@@ -144,7 +147,7 @@ def _draft(name: str, content: bytes) -> Draft:
     if not any(map(str.strip, cells)):
         raise Refusal("intake.no_code")
     if cells != tuple(found):
-        remarks += (("intake.surrogates", {}),)
+        remarks += (Finding("intake.surrogates"),)
     return Draft(name, content, cells, remarks)
 
 

@@ -1,10 +1,9 @@
 """What intake hands to grading: a submission, or the reason why there is none."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Details = Mapping[str, str | int]
-Remarks = tuple[tuple[str, Details], ...]
+from autograder.errors import GraderError
+from autograder.findings import Finding, Found
 
 
 @dataclass(frozen=True)
@@ -13,8 +12,8 @@ class Submission:
 
     ``student`` is unique within a batch and safe as a folder name; ``file`` is the name as received, relative to the
     path that was graded; ``content`` is the file as received (the notebook, not the archive around it) and ``sha256``
-    its hash; ``cells`` are the code cells in order, as the student wrote them; ``remarks`` are codes and details of
-    what intake noticed and mended (an odd encoding, several notebooks of which one was picked).
+    its hash; ``cells`` are the code cells in order, as the student wrote them; ``remarks`` are what intake noticed
+    and mended (an odd encoding, several notebooks of which one was picked).
     """
 
     student: str
@@ -22,28 +21,25 @@ class Submission:
     sha256: str
     cells: tuple[str, ...]
     content: bytes = field(repr=False)
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
 class Rejected:
-    """A file that cannot be graded; ``code`` and ``details`` say why, in any language, through the catalogue."""
+    """A file that cannot be graded, and why."""
 
     student: str
     file: str
     sha256: str
-    code: str
-    details: Details = field(default_factory=dict)
+    finding: Finding
 
 
-class UsageError(Exception):
+class UsageError(GraderError):
     """A path that cannot be graded at all; its text is one sentence that says what to do."""
 
 
-class Refusal(Exception):
+class Refusal(Found):
     """Raised inside intake when a file cannot be graded; becomes :class:`Rejected`."""
 
     def __init__(self, code: str, **details: str | int) -> None:
-        super().__init__(code)
-        self.code = code
-        self.details: Details = details
+        super().__init__(code, details)

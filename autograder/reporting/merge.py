@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding, Found
 from autograder.reporting.results import (
     CPU_QUESTIONS,
     GPU_QUESTIONS,
@@ -23,12 +23,8 @@ SAME_VERSIONS = ("autograder", "tests")
 MACHINE_FAULTS = frozenset({"run.machine", "device.missing"})
 
 
-class MergeError(Exception):
+class MergeError(Found):
     """Two results that do not belong together; ``finding`` says why."""
-
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.code)
-        self.finding = finding
 
 
 def merge_all(
@@ -75,14 +71,14 @@ def merge(one: SubmissionResult, other: SubmissionResult) -> SubmissionResult:
 
 def _check(first: SubmissionResult, second: SubmissionResult) -> None:
     if first.sha256 != second.sha256 and {*first.device.split("+")} & {*second.device.split("+")}:
-        raise MergeError(Finding("merge.attempts", {"student": first.student}))
+        raise MergeError("merge.attempts", {"student": first.student})
     if first.sha256 != second.sha256:
-        raise MergeError(Finding("merge.submission", {"student": first.student}))
+        raise MergeError("merge.submission", {"student": first.student})
     for name in SAME_VERSIONS:
         versions = [side.versions.get(name, "?") for side in (first, second)]
         if versions[0] != versions[1]:
             details = {"student": first.student, "name": name, "first": versions[0], "second": versions[1]}
-            raise MergeError(Finding("merge.version", details))
+            raise MergeError("merge.version", details)
 
 
 def _merge_tests(first: SubmissionResult, second: SubmissionResult) -> tuple[tuple[TestResult, ...], list[Finding]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.identity import NOBODY, Identity
 
 SCHEMA = "autograder-results/1"

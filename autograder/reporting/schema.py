@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.describe import describe
 from autograder.reporting.results import SCHEMA, SubmissionResult, TestResult
 from autograder.reporting.words import Words

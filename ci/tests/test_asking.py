@@ -65,7 +65,7 @@ def test_replies_before_the_end_of_a_child_are_not_lost():
         assert next(answers).traces is not None
         with pytest.raises(Died) as died:
             next(answers)
-    assert died.value.code == "run.cpu"
+    assert died.value.finding.code == "run.cpu"
 
 
 def test_every_request_has_the_whole_time():
@@ -84,7 +84,7 @@ def test_one_reply_too_many_is_a_forgery():
         child.load([forger])
         with pytest.raises(Died) as died:
             list(child.answers([request_for([[LEDGER]])]))
-    assert died.value.code == "run.forged"
+    assert died.value.finding.code == "run.forged"
 
 
 def test_wrong_and_right_submissions_in_turn_keep_their_verdicts(server):

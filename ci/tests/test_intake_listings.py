@@ -48,7 +48,7 @@ def test_an_older_attempt_is_graded_only_with_a_remark(tmp_path: Path) -> None:
             root = tmp_path / listing.name[-3:]
             root.mkdir()
             entries = {entry.who.id: entry for entry in discover([lay_out(root, listing, False)])}
-            assert [code for code, _ in entries["jdoe"].remarks] == ["intake.older_attempt"]
+            assert [remark.code for remark in entries["jdoe"].remarks] == ["intake.older_attempt"]
             assert entries["jdoe"].left_out
             assert entries["jdoe"].who.attempts_seen == 2
             assert entries["mroe"].remarks == ()

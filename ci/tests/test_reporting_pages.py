@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reporting_samples import AFTER, BEFORE, EVERY_KIND, FULL, GPU, MIXED
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting import blockview
 from autograder.reporting.report import render_html, render_index, render_markdown
 from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, TestResult

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from autograder.errors import GraderError
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import RowError, from_row
 
@@ -20,7 +21,7 @@ _MEND = "that student has no result from it; grade the file again with --resume.
 _PARTS = (("journal", ".jsonl"), ("students", ""), ("bundles", ""), ("grades", ".csv"), ("class", ".html"))
 
 
-class JournalError(Exception):
+class JournalError(GraderError):
     """The output folder cannot be used; the text is one sentence that says what to do."""
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.one.grade_one import grade_one
 from autograder.intake.discover import discover

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.one.grade_one import CPU_FILES, Graded, grade_one, hidden_test_files
 from autograder.identity import Identity
@@ -149,7 +149,7 @@ def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, An
     if job.known.get(submission.student) == (submission.sha256, entry.who):
         return None
     graded: Graded = _grader(job.device)(server, submission, job.config, words)
-    notes = (*graded.result.notes, *(Finding(code, details) for code, details in entry.remarks))
+    notes = (*graded.result.notes, *entry.remarks)
     result = replace(graded.result, who=entry.who, notes=notes)
     write_student(job.out, result, words, job.config.feedback)
     folder = job.out / "students" / result.student

@@ -8,7 +8,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.mutation.mutants import Mutant
 from autograder.grading.one.judge import CPU_QUESTION, SubmissionHandle

@@ -7,12 +7,11 @@ from typing import Any
 
 from autograder.config import Config
 from autograder.contract.device_scenarios import measured
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.one.grade_one import (
     Graded,
     hidden_test_files,
     otter_results,
-    remarks,
     run_hidden_tests,
     versions_of,
 )
@@ -32,9 +31,13 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
     """Return the result of the GPU part alone, with figures from the device beside it in the timing."""
     known, started = versions_of(server), time.perf_counter()
     if isinstance(submission, Rejected):
-        rejected = Finding(submission.code, submission.details)
         result = SubmissionResult(
-            submission.student, submission.file, submission.sha256, server.device, rejected=rejected, versions=known
+            submission.student,
+            submission.file,
+            submission.sha256,
+            server.device,
+            rejected=submission.finding,
+            versions=known,
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
     handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
@@ -46,7 +49,7 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
     counts = server.device != "fakegpu" or config.readiness_counts
     tests, faults = _without_machine_faults(tests)
     tests = tests if counts else _without_points(tests)
-    notes = (*remarks(submission), *handle.notes, *faults)
+    notes = (*submission.remarks, *handle.notes, *faults)
     said = receipt(notes, handle.verdicts.values(), config, words)
     result = SubmissionResult(
         student=submission.student,

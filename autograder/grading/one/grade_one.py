@@ -11,7 +11,6 @@ from typing import Any
 
 from autograder import __version__, contract, hidden_tests
 from autograder.config import Config
-from autograder.contract.finding import Finding
 from autograder.contract.scenarios import scenarios
 from autograder.grading.one.example import shortest_example
 from autograder.grading.one.gradescope import NotGradable, gradescope, receipt, rejection
@@ -69,22 +68,23 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
     started = time.perf_counter()
     pending = GPU_POINTS if config.gpu == "required" else 0
     if isinstance(submission, Rejected):
-        rejected = Finding(submission.code, submission.details)
         result = SubmissionResult(
             student=submission.student,
             file=submission.file,
             sha256=submission.sha256,
             device="cpu",
-            rejected=rejected,
+            rejected=submission.finding,
             versions=known,
-            gradescope=gradescope(not_gradable(words.sentence(rejected)), rejection(rejected, words)),
+            gradescope=gradescope(
+                not_gradable(words.sentence(submission.finding)), rejection(submission.finding, words)
+            ),
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
 
     handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
     try:
         tests = run_hidden_tests(handle, hidden_test_files(CPU_FILES))
-        notes = (*remarks(submission), *handle.notes)
+        notes = (*submission.remarks, *handle.notes)
         if config.feedback == "example":
             tests = _with_examples(handle, tests)
     finally:
@@ -115,11 +115,6 @@ def _with_examples(handle: SubmissionHandle, tests: tuple[TestResult, ...]) -> t
         for cases in failed.values()
     }
     return tuple(replace(test, example=examples.get(test.id)) for test in tests)
-
-
-def remarks(submission: Submission) -> tuple[Finding, ...]:
-    """Return what intake noticed about a file."""
-    return tuple(Finding(code, details) for code, details in submission.remarks)
 
 
 def not_gradable(sentence: str) -> Any:

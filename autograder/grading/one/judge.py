@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from autograder.contract.compare import Deviation, first_deviation, judged_start
-from autograder.contract.finding import Finding
 from autograder.contract.observations import open_todo
 from autograder.contract.scenario import BLANKS, TODO_OF, Scenario, set_up_by_calls
 from autograder.contract.scenarios import scenarios
+from autograder.findings import Finding
 from autograder.grading.one.loaded_submission import LoadedSubmission
 from autograder.grading.one.verdict import PASSED, CaseNotPassed, Verdict
 from autograder.sandbox.client import Died, Reply, Request, Server, Trace, request_for
@@ -96,7 +96,7 @@ class SubmissionHandle:
             for request, reply in zip(requests, replies, strict=True):
                 self._take(self._unasked.pop(0), request, reply)
         except Died as died:
-            self._costly |= died.code in COSTLY
+            self._costly |= died.finding.code in COSTLY
             del self._unasked[:1]
 
     def _take(self, question: str, request: Request, reply: Reply) -> None:
@@ -134,8 +134,8 @@ class SubmissionHandle:
         try:
             trace = self.submission.run(scenario.operations, alone, self._patience)
         except Died as died:
-            self._costly |= died.code in COSTLY
-            return self._unless_explained(scenario, Verdict("could not run", Finding(died.code, died.details)))
+            self._costly |= died.finding.code in COSTLY
+            return self._unless_explained(scenario, Verdict("could not run", died.finding))
         return self._verdict_on(scenario, self._outcome(scenario, trace))
 
     def _outcome(self, scenario: Scenario, trace: Trace) -> Outcome:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from autograder.contract.finding import Finding
 from autograder.contract.operations import Operation
+from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
 MAX_SKIPPED_CELLS = 3
@@ -77,15 +77,15 @@ class LoadedSubmission:
                 return self._child
 
     def _leave_out(self, died: Died) -> None:
-        cell = died.details.get("cell")
-        if died.code == "run.memory" and cell not in self._tried_again:  # maybe for the greed of others
+        cell = died.finding.details.get("cell")
+        if died.finding.code == "run.memory" and cell not in self._tried_again:  # maybe for the greed of others
             self._tried_again.add(cell)
             return
         if not isinstance(cell, int) or len(self._skip) == MAX_SKIPPED_CELLS:
             self._unloadable = died
             return
         self._skip = (*self._skip, cell)
-        self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.code})
+        self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.finding.code})
 
 
 def _note(error: Mapping[str, Any]) -> Finding:

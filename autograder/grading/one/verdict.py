@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.results import Status
 
 
