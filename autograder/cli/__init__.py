@@ -3,7 +3,7 @@
 import click
 
 from autograder import __version__
-from autograder.cli import course, grading, results
+from autograder.cli import course, gradebook, grading, results
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,6 +18,7 @@ for _command in (
     results.report,
     results.merge,
     results.bundle,
+    gradebook.export,
     course.mutation,
     course.release,
     grading.doctor,

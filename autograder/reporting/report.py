@@ -15,6 +15,7 @@ from markupsafe import Markup
 from autograder.reporting import blockview
 from autograder.reporting.describe import describe
 from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
+from autograder.reporting.standing import Standing, number
 from autograder.reporting.words import Words
 
 
@@ -26,6 +27,7 @@ class Trouble:
     advice: str
     cases: tuple[str, ...]
     fault: bool
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,14 @@ class Section:
         return "waiting" if waits else self.result.status
 
 
-def render_html(result: SubmissionResult, words: Words) -> str:
+def render_html(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as one HTML page that needs nothing else."""
-    return _template("report.html").render(_content(result, words))
+    return _template("report.html").render(_content(result, words, standing))
 
 
-def render_markdown(result: SubmissionResult, words: Words) -> str:
+def render_markdown(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as Markdown."""
-    return _template("report.md").render(_content(result, words))
+    return _template("report.md").render(_content(result, words, standing))
 
 
 def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], words: Words) -> str:
@@ -82,8 +84,10 @@ def _language(words: Words) -> str:
     return "zh-CN" if words.lang == "zh" else "en"
 
 
-def _content(result: SubmissionResult, words: Words) -> Mapping[str, Any]:
+def _content(result: SubmissionResult, words: Words, standing: Standing | None) -> Mapping[str, Any]:
     return {
+        "standing": standing or Standing(result.points, result.points),
+        "number": number,
         "result": result,
         "words": words,
         "language": _language(words),
@@ -136,13 +140,14 @@ def _tone(result: SubmissionResult, words: Words) -> str:
 def _section(name: str, question: QuestionResult, result: SubmissionResult, words: Words) -> Section:
     tests = tuple(test for test in result.tests if test.question == name)
     titles = {test.id: case_title(test, words) for test in tests}
-    seen: dict[tuple[str, str, bool], list[str]] = {}
+    seen: dict[tuple[str, str, bool, str], list[str]] = {}
     for test in tests:
         if test.finding:
-            said = words.sentence(test.finding), words.advice(test.finding), test.status == "failed"
+            fault = test.status == "failed"
+            said = words.sentence(test.finding), words.advice(test.finding), fault, test.finding.code
             seen.setdefault(said, []).append(titles[test.id])
     troubles = tuple(
-        Trouble(sentence, advice, tuple(cases), fault) for (sentence, advice, fault), cases in seen.items()
+        Trouble(sentence, advice, tuple(cases), fault, code) for (sentence, advice, fault, code), cases in seen.items()
     )
     example = next((_example(test.example, words) for test in tests if test.example), None)
     return Section(name, question, tests, titles, troubles, example)

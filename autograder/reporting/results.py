@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from autograder.findings import Finding
 from autograder.identity import NOBODY, Identity
+from autograder.reporting.standing import Standing
 
 SCHEMA = "autograder-results/1"
 CPU_QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
@@ -105,7 +106,7 @@ def _question_result(points: int, max_points: int, status: Status) -> QuestionRe
 
 @dataclass(frozen=True, slots=True)
 class GradeLine:
-    """A result reduced to its row of grades.csv."""
+    """A result reduced to its row of grades.csv; ``final`` is the grade as it stands, None while it is held back."""
 
     student: str
     file: str
@@ -115,17 +116,23 @@ class GradeLine:
     pending_points: int
     questions: Mapping[str, QuestionResult]
     rejected: Finding | None
+    who: Identity = NOBODY
+    final: float | None = None
 
 
-def grade_line(result: SubmissionResult) -> GradeLine:
+def grade_line(result: SubmissionResult, standing: Standing | None = None) -> GradeLine:
     """Return the part of ``result`` that a class list needs."""
+    held = standing is not None and bool(standing.held)
+    final = None if held or result.rejected else standing.final if standing else float(result.points)
     return GradeLine(
         result.student,
         result.file,
-        result.status,
+        "held" if held else result.status,
         result.points,
         result.max_points,
         result.pending_points,
         result.questions,
         result.rejected,
+        result.who,
+        final,
     )

@@ -10,13 +10,14 @@ import msgspec
 from autograder.findings import Finding
 from autograder.reporting.describe import describe
 from autograder.reporting.results import SCHEMA, SubmissionResult, TestResult
+from autograder.reporting.standing import Standing
 from autograder.reporting.words import Words
 
 ROW = "autograder-row/1"
 
 
-def to_json(result: SubmissionResult, words: Words) -> dict[str, Any]:
-    """Return results.json's content, always in the same order of keys."""
+def to_json(result: SubmissionResult, words: Words, standing: Standing | None = None) -> dict[str, Any]:
+    """Return results.json's content, always in the same order of keys; ``final`` only where points were changed."""
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "student": result.student,
@@ -36,6 +37,12 @@ def to_json(result: SubmissionResult, words: Words) -> dict[str, Any]:
         "confinement": dict(sorted(result.confinement.items())),
         "versions": dict(sorted(result.versions.items())),
     }
+    if standing and standing.changed:
+        data["final"] = {
+            "points": standing.final,
+            "overrides": [asdict(override) for override in standing.overrides],
+            "late": words.sentence(standing.late) if standing.late else "",
+        }
     return data
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from autograder.classroom.records import read_records_of
+from autograder.classroom.stand import stand
 from autograder.config import Config
 from autograder.findings import Finding
 from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
@@ -15,6 +17,7 @@ from autograder.reporting.merge import merge_all
 from autograder.reporting.report import render_index
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
 from autograder.reporting.schema import row
+from autograder.reporting.standing import Standing
 from autograder.reporting.words import Words
 
 
@@ -34,17 +37,32 @@ def usable(out: Path) -> Recorded:
 
 
 def render(out: Path, config: Config, words: Words) -> tuple[list[GradeLine], tuple[str, ...]]:
-    """Write every report and grades.csv of ``out`` again; return its lines and what was wrong with the journal."""
+    """Write every report and grades.csv of ``out`` again; return its lines and what there is to complain about.
+
+    What TAs keep beside the run is read, and checked, before anything is written.
+    """
     found = usable(out)
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
+    current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
+    standings = standings_of(out, current, config)
     lines = []
-    for result in found.results.values():
-        current = under_policy(result, config.gpu)
-        write_student(out, current, words, config.feedback)
-        lines.append(grade_line(current))
+    for student, result in current.items():
+        write_student(out, result, words, config.feedback, standings[student])
+        lines.append(grade_line(result, standings[student]))
     write_grades(out, lines)
     return lines, found.problems
+
+
+def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
+    """Return what :func:`results` does, as the course's present word on the GPU part has it."""
+    return {student: under_policy(result, config.gpu) for student, result in results(out).items()}
+
+
+def standings_of(out: Path, results: Mapping[str, SubmissionResult], config: Config) -> dict[str, Standing]:
+    """Return how everyone stands, after what lies beside the run in ``out``."""
+    records = read_records_of(out, results)
+    return {student: stand(result, records, config) for student, result in results.items()}
 
 
 def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) -> tuple[list[GradeLine], list[Finding]]:
@@ -85,18 +103,23 @@ def write_bundles(out: Path, lock: bytes, config: Config, words: Words) -> tuple
     folder.mkdir(exist_ok=True)
     index: list[tuple[GradeLine, str]] = []
     paths, without = [], []
-    for student, result in results(out).items():
-        result = under_policy(result, config.gpu)
+    current = current_results(out, config)
+    standings = standings_of(out, current, config)
+    for student, result in current.items():
+        standing = standings[student]
+        if standing.held:
+            (folder / f"{student}.zip").unlink(missing_ok=True)
+            continue
         received = received_file(out / "students" / student, result.sha256)
         if received is None and result.rejected is None:
             without.append(student)
             (folder / f"{student}.zip").unlink(missing_ok=True)
             continue
-        files: Mapping[str, bytes] = student_files(result, words, config.feedback)
+        files: Mapping[str, bytes] = student_files(result, words, config.feedback, standing)
         tests = result.versions.get("tests", "")
         content = make_bundle(result, files, received[1] if received else None, tests, sha256(lock).hexdigest())
         paths.append(folder / f"{student}.zip")
         write_atomic(paths[-1], content)
-        index.append((grade_line(result), sha256(content).hexdigest()))
+        index.append((grade_line(result, standing), sha256(content).hexdigest()))
     write_atomic(folder / "index.html", render_index(index, words).encode())
     return paths, without
