@@ -40,12 +40,12 @@ _PARTICIPANT = re.compile(r"(?P<word>[^\d]*[^\d\s])\s*(?P<id>\d+)")
 
 def _canvas(row: _Row) -> Person | None:
     student = row.get("Student", "")
-    if not row.get("ID") or student.startswith("Points Possible"):
+    if not row.get("ID") or student.startswith("Points Possible") or student == "Student, Test":
         return None
     last, comma, first = student.partition(",")
     return Person(
         (row["ID"], *_some(row, "SIS User ID", "Integration ID")),
-        f"{first.strip()} {last.strip()}" if comma else student,
+        f"{first.strip()} {last.strip()}".strip() if comma else student,
         row.get("SIS Login ID", ""),
     )
 

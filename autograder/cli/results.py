@@ -6,19 +6,20 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.common import FOLDER, LANG, PATH, OneSentence, complain, course, in_one_sentence
+from autograder.cli.common import FILE, FOLDER, LANG, PATH, OneSentence, complain, course, in_one_sentence
 
 
 @click.command()
 @click.argument("out", type=FOLDER)
+@click.option("--roster", type=FILE, help="The class list: who is missing, and who is not on it.")
 @LANG
 @in_one_sentence
-def report(out: Path, lang: str | None) -> None:
-    """Write every report and grades.csv in OUT again, from its journal."""
+def report(out: Path, roster: Path | None, lang: str | None) -> None:
+    """Write every report, grades.csv and the class page in OUT again, from its journal."""
     from autograder.grading.many.rerender import render
 
     config, words = course(lang)
-    lines, problems = render(out, config, words)
+    lines, problems = render(out, config, words, roster)
     click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
     for problem in problems:
         click.echo(problem, err=True)

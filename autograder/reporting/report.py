@@ -59,12 +59,12 @@ class Section:
 
 def render_html(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as one HTML page that needs nothing else."""
-    return _template("report.html").render(_content(result, words, standing))
+    return template("report.html").render(_content(result, words, standing))
 
 
 def render_markdown(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as Markdown."""
-    return _template("report.md").render(_content(result, words, standing))
+    return template("report.md").render(_content(result, words, standing))
 
 
 def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], words: Words) -> str:
@@ -75,12 +75,13 @@ def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], wo
         "pending": sum(result.pending_points > 0 for result, _ in rows),
         "rejected": sum(result.rejected is not None for result, _ in rows),
     }
-    return _template("bundles.html").render(
-        t=words.text, language=_language(words), rows=rows, count=words.text("bundles.count", **counts)
+    return template("bundles.html").render(
+        t=words.text, language=language(words), rows=rows, count=words.text("bundles.count", **counts)
     )
 
 
-def _language(words: Words) -> str:
+def language(words: Words) -> str:
+    """Return the language as HTML names it."""
     return "zh-CN" if words.lang == "zh" else "en"
 
 
@@ -90,7 +91,7 @@ def _content(result: SubmissionResult, words: Words, standing: Standing | None) 
         "number": number,
         "result": result,
         "words": words,
-        "language": _language(words),
+        "language": language(words),
         "t": words.text,
         "earned": partial(_earned, words),
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
@@ -169,7 +170,8 @@ def _escape_markdown(value: object) -> str:
 
 
 @cache
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
+    """Return a template, with the styles and scripts that its page needs in it."""
     environment = Environment(
         loader=PackageLoader("autograder.reporting"),
         autoescape=name.endswith(".html"),
@@ -178,10 +180,11 @@ def _template(name: str) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    css = (files("autograder.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
+    for kind, file in (("css", "report.css"), ("js", "class.js")):
+        text = (files("autograder.reporting") / "templates" / file).read_text(encoding="utf-8")
+        hashed = b64encode(sha256(text.encode()).digest()).decode()
+        environment.globals |= {kind: Markup(text), f"{kind}_hash": hashed}
     environment.globals |= {
-        "css": Markup(css),
-        "css_hash": b64encode(sha256(css.encode()).digest()).decode(),
         "svg": blockview.svg,
         "picture": blockview.text,
     }

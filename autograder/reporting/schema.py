@@ -95,5 +95,8 @@ def from_row(data: object) -> SubmissionResult:
 
 def to_bytes(data: Mapping[str, Any]) -> bytes:
     """Return ``data`` as readable JSON, the same bytes every time; lone surrogates become question marks."""
-    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-    return text.encode("utf-8", errors="replace")
+    try:
+        return msgspec.json.format(msgspec.json.encode(data, enc_hook=dict), indent=2) + b"\n"
+    except UnicodeEncodeError:
+        text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+        return text.encode("utf-8", errors="replace")

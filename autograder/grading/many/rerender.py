@@ -1,24 +1,43 @@
 """What derives from journals: reports rendered again, runs merged into one, bundles."""
 
+import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from autograder.classroom.match import match
 from autograder.classroom.records import read_records_of
+from autograder.classroom.roster import read_roster
 from autograder.classroom.stand import stand
 from autograder.config import Config
 from autograder.findings import Finding
+from autograder.grading.many.cores import usable_cores
 from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
 from autograder.reporting.bundle import make_bundle
+from autograder.reporting.class_page import render_class
+from autograder.reporting.feedback import Policy
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import keep_received, received_file, student_files, write_grades, write_student
+from autograder.reporting.gradebook import (
+    Absent,
+    keep_received,
+    received_file,
+    student_files,
+    write_grades,
+    write_student,
+)
 from autograder.reporting.merge import merge_all
 from autograder.reporting.report import render_index
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
 from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
 from autograder.reporting.words import Words
+
+CLASS_PAGE = "class.html"
+ROSTER = "roster.csv"
+FEW = 200
 
 
 def results(out: Path) -> dict[str, SubmissionResult]:
@@ -36,22 +55,76 @@ def usable(out: Path) -> Recorded:
     return recorded(out)
 
 
-def render(out: Path, config: Config, words: Words) -> tuple[list[GradeLine], tuple[str, ...]]:
-    """Write every report and grades.csv of ``out`` again; return its lines and what there is to complain about.
+def render(
+    out: Path, config: Config, words: Words, roster: Path | None = None
+) -> tuple[list[GradeLine], tuple[str, ...]]:
+    """Write every report, grades.csv and the class page of ``out`` again; return its lines and what to complain about.
 
-    What TAs keep beside the run is read, and checked, before anything is written.
+    What TAs keep beside the run, and the class list, are read and checked before anything is written; a class list
+    that was given stays with the run.
     """
     found = usable(out)
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
     standings = standings_of(out, current, config)
-    lines = []
-    for student, result in current.items():
-        write_student(out, result, words, config.feedback, standings[student])
-        lines.append(grade_line(result, standings[student]))
-    write_grades(out, lines)
-    return lines, found.problems
+    enrolled = _enrolled(out, roster, current)
+    _write_reports(out, current, standings, config, words)
+    lines = [grade_line(result, standings[student]) for student, result in current.items()]
+    write_grades(out, lines, enrolled.absent)
+    bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
+    page = render_class(current, lines, enrolled.absent, bundled, words, enrolled.names)
+    write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
+    return lines, (*found.problems, *enrolled.problems)
+
+
+def _write_reports(
+    out: Path,
+    results: Mapping[str, SubmissionResult],
+    standings: Mapping[str, Standing],
+    config: Config,
+    words: Words,
+) -> None:
+    """Write everyone's reports, of many students on all cores."""
+    jobs = usable_cores() if len(results) > FEW else 1
+    write = partial(_write_some, out, words.lang, config.feedback)
+    pairs = [(result, standings[student]) for student, result in results.items()]
+    if jobs == 1:
+        write(pairs)
+        return
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        pool.map(write, [pairs[start::jobs] for start in range(jobs)])
+
+
+def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[SubmissionResult, Standing]]) -> None:
+    words = Words(lang)
+    for result, standing in pairs:
+        write_student(out, result, words, policy, standing)
+
+
+@dataclass(frozen=True)
+class _Enrolled:
+    absent: tuple[Absent, ...] = ()
+    problems: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def _enrolled(out: Path, given: Path | None, results: Mapping[str, SubmissionResult]) -> _Enrolled:
+    path = given or out / ROSTER
+    if not path.is_file():
+        return _Enrolled()
+    roster = read_roster(path)
+    matches = match(((student, result.who) for student, result in results.items()), roster)
+    if given and given.resolve() != (out / ROSTER).resolve():
+        write_atomic(out / ROSTER, given.read_bytes())
+    problems = [f"'{student}' is nobody's on the class list." for student in matches.strangers]
+    for student, people in matches.ambiguous:
+        problems.append(f"'{student}' could be {' or '.join(person.label for person in people[:3])} on the class list.")
+    unsure = {person.row for _, people in matches.ambiguous for person in people}
+    absent = [Absent(p.ids[0], p.name, p.login, p.email) for p in matches.missing if p.row not in unsure]
+    by_row = {person.row: person.name for person in roster.people}
+    names = {student: by_row[row] for row, student in matches.pairs.items()}
+    return _Enrolled(tuple(absent), tuple(problems), names)
 
 
 def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
