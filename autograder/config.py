@@ -45,6 +45,7 @@ class Config:
     ``feedback``: what a student is told about a failed case: points only, the rule in words, or the shortest example.
     ``gpu``: whether the GPU part is pending until graded, counts only when it is there, or does not exist.
     ``readiness_counts``: whether GPU points may be earned on the stand-in device.
+    ``seed_file``: the file with the course seed, beside pyproject.toml; without one the drawn cases are public.
     ``repository``: where Colab finds the student notebooks, as ``owner/name``.
     """
 
@@ -52,6 +53,7 @@ class Config:
     gpu: str = "required"
     language: str = "en"
     readiness_counts: bool = False
+    seed_file: str = ""
     repository: str = "OWNER/REPOSITORY"
     late: Late | None = None
 
@@ -77,6 +79,8 @@ def _read(path: Path) -> Config:
         raise ConfigError(f"{path} sets tool.autograder to {table!r}; it is a table, [tool.autograder].")
     for key, value in table.items():
         _check(path, key, value)
+    if table.get("seed_file"):
+        table["seed_file"] = str(path.parent / table["seed_file"])
     return Config(**table, late=None if late is None else _late(path, late))
 
 

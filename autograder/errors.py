@@ -5,6 +5,7 @@
     GraderError            exit code 2
       ConfigError          config: a setting of the course cannot be used
       UsageError           intake: a path cannot be graded at all
+      SeedError            contract: the course seed is none, or not the one that was used before
       TableError           contract: the table of questions contradicts itself
       SheetError           tables: a class list or another CSV cannot be used
       JournalError         grading: OUT holds something that this run may not touch

@@ -18,14 +18,10 @@ from autograder.contract.observations import (
     raised_name,
 )
 from autograder.contract.operations import Operation
+from autograder.contract.questions import questions
+from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
 from autograder.contract.scenario import Scenario
 from autograder.findings import Finding
-
-OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
-"""Whose TODO an operation exercises; the rest is given code, which belongs to q5."""
-
-NOT_JUDGED = {"q2": ("release",), "q3": ("prefill", "release")}
-"""Calls that a question uses without judging them."""
 
 
 def judged_start(scenario: Scenario) -> Scenario | None:
@@ -33,9 +29,11 @@ def judged_start(scenario: Scenario) -> Scenario | None:
 
     A call that never comes back leaves no trace to judge, and must cost nothing in the other questions that use it.
     """
-    if scenario.question not in NOT_JUDGED:
+    table = questions()
+    unjudged = table[scenario.question].unjudged
+    if not unjudged:
         return None
-    foreign = {name for name, owner in OWNER.items() if owner != scenario.question} | {*NOT_JUDGED[scenario.question]}
+    foreign = {call for call, owner in table.owner.items() if owner != scenario.question} | unjudged
     for step, operation in enumerate(scenario.operations):
         if operation.name in foreign:
             return replace(scenario, operations=scenario.operations[:step])
@@ -59,14 +57,16 @@ def first_deviation(
     ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
     q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
     """
-    judge = _Judge(question, focus)
+    table, judge = questions(), _Judge(question, focus)
+    decode, prefill = table.owner["decode"], table.owner["prefill"]
     before: State = EMPTY_STATE
     for step, (operation, observation) in enumerate(zip(operations, trace, strict=True)):
         after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
-            owner = "q2" if finding.code == "prefill.grow" else OWNER.get(operation.name, "q5")
-            if operation.name in NOT_JUDGED.get(question, ()) or (question, owner) == ("q3", "q2"):
+            operation = judge.guilty or operation
+            owner = prefill if finding.code == "prefill.grow" else table.owner.get(operation.name, table.given_code)
+            if operation.name in table[question].unjudged or (question, owner) == (decode, prefill):
                 return None  # what follows cannot be judged, and the fault costs points where it belongs
             return Deviation(step, finding, owner)
         before = after
@@ -76,11 +76,18 @@ def first_deviation(
 class _Judge:
     def __init__(self, question: str, focus: Sequence[str]) -> None:
         self.model = ReferenceModel()
-        self.question = question
+        table = questions()
+        self.whole_life = question == table.given_code
+        self.reads_alone = question == table.owner["read"]
+        self.prefill_alone = question == table.owner["prefill"]
         self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
+        self.stretch = Stretch(self.model)
+        self.guilty: Operation | None = None
 
     def judge(self, operation: Operation, seen: dict[str, Any], before: State, after: State) -> Finding | None:
+        if operation.name == "quiet":
+            return self._quiet(operation, seen.get("ends"), before, after)
         names = [a for a in operation.args if isinstance(a, str)]
         pool = self.model.pools.get(names[0]) if names else None
         request = self.model.requests.get(names[1]) if len(names) > 1 else None
@@ -89,17 +96,18 @@ class _Judge:
 
         if operation.name in ("decode", "release"):
             stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
-            if stuck or (self.question, operation.name) == ("q2", "decode"):
+            if stuck or (self.prefill_alone and operation.name == "decode"):
                 return stuck
-        if operation.name == "read" and self.question == "q5" and pool:
+        if operation.name == "read" and self.whole_life and pool:
             pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
         expected = self.model.apply(operation)
+        self.stretch.note(operation, expected)
         found = self._outcome(operation, expected, seen)
         if found:
             return found
         if operation.name == "ledger":
             return compare_ledger(operation, seen.get("returned"), self.focus) if expected.outcome == "ok" else None
-        if self.question == "q4" and operation.name != "read":
+        if self.reads_alone and operation.name != "read":
             return None
         if expected.outcome != "ok":
             return allocation.unchanged(before, after, "refusal.changed", operation.name)
@@ -115,6 +123,25 @@ class _Judge:
         if operation.name in ("fill", "place"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
+
+    def _quiet(self, operation: Operation, ends: Any, before: State, after: State) -> Finding | None:
+        """Judge a stretch of quiet calls: how each ended, and the state at the end."""
+        calls = calls_of(operation)
+        expected = self.stretch.run(calls)
+        if not isinstance(ends, list) or len(ends) != len(calls):
+            return Finding("call.raised", {"operation": operation.name, "got": "-"})
+        for call, how, seen in zip(calls, expected, ends, strict=True):
+            if found := self._outcome(call, how, seen):
+                self.guilty = call
+                return found
+        found = compare_checkpoint(self.stretch, before, after)
+        self.guilty = calls[-1] if found else None
+        self.holders.clear()
+        for r, request in self.model.requests.items():
+            if request.table:
+                held = self.holders.setdefault(self.stretch.managers.get(r, ""), {})
+                held[r] = ReferenceRequest(request.seq_len, list(request.table))
+        return found
 
     def _outcome(self, operation: Operation, expected: Expected, seen: dict[str, Any]) -> Finding | None:
         name, got = operation.name, raised_name(seen)
@@ -157,7 +184,7 @@ class _Judge:
             rest: State = {"managers": others, "requests": {} if again else before["requests"]}
             return found or allocation.others_unchanged(rest, after, name, ())
         if name == "request":
-            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, ())
+            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, (names[0],))
         m, r = names[0], names[1]
         pool, old, new = self.model.pools[m], before["managers"].get(m, {}), after["managers"].get(m, {})
         change = allocation.TableChange(self.model, m, r, free_before, table_before)

@@ -1,21 +1,14 @@
 """A scenario is a named list of operations that one hidden test case asks of a submission."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Self
 
 from autograder.contract.cell_bytes import poison, unique_cells
 from autograder.contract.operations import DTYPE_BYTES, Operation
-
-BLANKS = {
-    "q1": frozenset({"kv_bytes_per_token", "kv_bytes_per_block", "total_cache_bytes"}),
-    "q2": frozenset({"needed_blocks", "allocated_blocks"}),
-    "q3": frozenset({"new_seq_len", "is_new_block_needed"}),
-    "q4": frozenset({"blocks", "cat_blocks"}),
-    "q5": frozenset[str](),
-}
-"""The starter's blanks per question: a NameError about one of them is an open TODO."""
-
-TODO_OF = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
+from autograder.contract.questions import question_of
+from autograder.contract.quiet import quietly, renamed
 
 
 @dataclass(frozen=True)
@@ -31,8 +24,7 @@ class Scenario:
 def set_up_by_calls(scenario: Scenario) -> Scenario:
     """Return the scenario with requests that get their blocks, and lose them, by the submission's own calls."""
     own = {"seize": "prefill", "vacate": "release"}
-    calls = (replace(o, name=own[o.name], args=o.args[:2]) if o.name in own else o for o in scenario.operations)
-    return replace(scenario, operations=tuple(calls))
+    return replace(scenario, operations=tuple(renamed(operation, own) for operation in scenario.operations))
 
 
 class Script:
@@ -46,11 +38,11 @@ class Script:
         self._cells = self._rows = self._row_bytes = 0
         self._ids = 0
 
-    def _add(self, name: str, *args: object, payload: bytes = b"") -> "Script":
+    def _add(self, name: str, *args: object, payload: bytes = b"") -> Self:
         self.operations.append(Operation(name, args, payload))
         return self
 
-    def new(self, num_blocks: int, block_size: int, head_dim: int = 2, m: str = "m") -> "Script":
+    def new(self, num_blocks: int, block_size: int, head_dim: int = 2, m: str = "m") -> Self:
         """Make a manager; the calls that follow are about it."""
         self._m = m
         self._cells = num_blocks * block_size * head_dim
@@ -58,71 +50,78 @@ class Script:
         self._block_size = block_size
         return self._add("new", m, num_blocks, block_size, head_dim, self.dtype, self._device)
 
-    def on(self, m: str) -> "Script":
+    def on(self, m: str) -> Self:
         """Let the calls that follow be about another manager of the same shape."""
         self._m = m
         return self
 
-    def request(self, r: str, prompt_len: int, request_id: int | None = None) -> "Script":
+    def request(self, r: str, prompt_len: int, request_id: int | None = None) -> Self:
         """Make a request; ids count up from 7, so that none of them is a block id by accident."""
         self._ids += 1
         return self._add("request", r, self._ids + 6 if request_id is None else request_id, prompt_len)
 
-    def prefill(self, *rs: str) -> "Script":
+    def prefill(self, *rs: str) -> Self:
         """Prefill each request in turn."""
         for r in rs:
             self._add("prefill", self._m, r)
         return self
 
-    def arrive(self, r: str, prompt_len: int) -> "Script":
+    def arrive(self, r: str, prompt_len: int) -> Self:
         """Make a request and prefill it."""
         return self.request(r, prompt_len).prefill(r)
 
-    def decode(self, r: str, times: int = 1) -> "Script":
+    def decode(self, r: str, times: int = 1) -> Self:
         """Append tokens, one call each."""
         for _ in range(times):
             self._add("decode", self._m, r)
         return self
 
-    def release(self, r: str) -> "Script":
+    def release(self, r: str) -> Self:
         """Release a request."""
         return self._add("release", self._m, r)
 
-    def report(self, r: str) -> "Script":
+    def report(self, r: str) -> Self:
         """Ask for a request's report."""
         return self._add("report", self._m, r)
 
-    def read(self, r: str) -> "Script":
+    def read(self, r: str) -> Self:
         """Reconstruct a request's cache."""
         return self._add("read", self._m, r)
 
-    def fill(self, seed: int = 0) -> "Script":
+    def fill(self, seed: int = 0) -> Self:
         """Put a different value into every cell of the pool."""
         return self._add("fill", self._m, payload=unique_cells(self._cells, self.dtype, seed))
 
-    def fill_only(self, ids: Sequence[int], seq_len: int) -> "Script":
+    def fill_only(self, ids: Sequence[int], seq_len: int) -> Self:
         """Fill the rows a table of ``ids`` names up to ``seq_len``; everything else becomes NaN."""
         size = self._block_size
         keep = [b * size + i for b in ids for i in range(size)][:seq_len]
         content = poison(unique_cells(self._cells, self.dtype), self._row_bytes, self.dtype, set(keep))
         return self._add("fill", self._m, payload=content)
 
-    def place(self, r: str, ids: Sequence[int], seq_len: int) -> "Script":
+    def place(self, r: str, ids: Sequence[int], seq_len: int) -> Self:
         """Set a request's table and length by hand."""
         return self._add("place", r, list(ids), seq_len)
 
-    def hold(self, r: str, ids: Sequence[int], seq_len: int) -> "Script":
+    def hold(self, r: str, ids: Sequence[int], seq_len: int, request_id: int | None = None) -> Self:
         """Make a request that already owns ``ids``, taken from the free list by hand."""
-        return self.request(r, seq_len)._add("seize", self._m, r, list(ids))
+        return self.request(r, seq_len, request_id)._add("seize", self._m, r, list(ids))
 
-    def vacate(self, r: str) -> "Script":
+    def vacate(self, r: str) -> Self:
         """Give a request's blocks back by hand."""
         return self._add("vacate", self._m, r)
 
-    def ledger(self, *args: int) -> "Script":
-        """Ask for the capacity ledger."""
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Have what is written meanwhile carried out with no look at the state but one at its end."""
+        start = len(self.operations)
+        yield
+        self.operations[start:] = [quietly(self.operations[start:])]
+
+    def ledger(self, *args: int | dict[str, int]) -> Self:
+        """Ask for the capacity ledger; what stands in a dict is passed by keyword."""
         return self._add("ledger", *args)
 
     def scenario(self, id: str, focus: Sequence[str] = ()) -> Scenario:
         """Return what was written down as the scenario of case ``id``."""
-        return Scenario(id, id.partition(".")[0], tuple(self.operations), tuple(focus))
+        return Scenario(id, question_of(id), tuple(self.operations), tuple(focus))

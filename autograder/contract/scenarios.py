@@ -1,16 +1,22 @@
-"""The named scenarios of q1 to q5: at least one per ruling of the contract."""
+"""The scenarios of q1 to q5: at least one per ruling of the contract, and beside them those drawn at real size."""
 
 from functools import cache
 
-from autograder.contract.generate import random_decodes, random_lifecycle, random_prefills, random_reads
+from autograder.contract.families.drawn import drawn_scenarios
 from autograder.contract.ledger import BLOCK, LAYOUT, TOKEN, TOTAL
+from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario, Script
+from autograder.contract.seed import PUBLIC, Seed
+from autograder.contract.walk import walks
 
 
 @cache
-def scenarios() -> dict[str, Scenario]:
-    """Return every CPU scenario by its id."""
-    return {s.id: s for s in [*_ledger(), *_prefill(), *_decode(), *_read(), *_lifecycle()]}
+def scenarios(seed: Seed = PUBLIC) -> dict[str, Scenario]:
+    """Return every CPU scenario by its id, in the order of the table: the fixed ones, and those that ``seed`` draws."""
+    fixed = [*_ledger(), *_prefill(), *_decode(), *_read(), *_lifecycle(), *walks()]
+    known = {s.id: s for s in fixed} | drawn_scenarios(seed)
+    listed = {id: known.pop(id) for id in questions().cases if id in known}
+    return listed | known
 
 
 def _ledger() -> list[Scenario]:
@@ -55,7 +61,6 @@ def _prefill() -> list[Scenario]:
         Script().new(6, 4).new(6, 4, m="n").on("m").arrive("A", 6).fill(1).arrive("B", 4).on("n").arrive("C", 9)
         .on("m").arrive("D", 3).scenario("q2.requests_apart"),
         Script().new(4, 4).arrive("A", 4).decode("A").scenario("q2.table_can_grow"),
-        random_prefills("q2.random"),
     ]  # fmt: skip
 
 
@@ -80,7 +85,6 @@ def _decode() -> list[Scenario]:
         Script().new(6, 4).new(6, 4, m="n").on("m").fill(1).hold("A", [4], 4).hold("B", [1, 0], 7).on("n")
         .hold("C", [3], 3).on("m").decode("A").decode("B", 2).on("n").decode("C", 2).on("m").decode("A")
         .new(5, 3).arrive("D", 3).arrive("E", 5).decode("E", 3).decode("D", 2).scenario("q3.requests_apart"),
-        random_decodes("q3.random"),
     ]  # fmt: skip
 
 
@@ -120,7 +124,6 @@ def _read() -> list[Scenario]:
         current.scenario("q4.current_values"),
         still.scenario("q4.changes_nothing"),
         refusals.scenario("q4.refuses_bad_tables"),
-        random_reads("q4.random"),
     ]
 
 
@@ -140,5 +143,4 @@ def _lifecycle() -> list[Scenario]:
         Script().new(4, 4, 3).fill(1).arrive("A", 6).arrive("B", 4).decode("A", 3).read("A").request("C", 5)
         .prefill("C").decode("B").release("A").decode("B", 1).prefill("C").fill(2).read("B").read("C").report("C")
         .release("B").decode("C", 4).read("C").release("C").scenario("q5.lifecycle"),
-        random_lifecycle("q5.random"),
     ]  # fmt: skip

@@ -8,15 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.contract.questions import questions
 from autograder.reporting.feedback import Policy, visible
 from autograder.reporting.files import write_atomic
 from autograder.reporting.report import render_html, render_markdown
-from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, SubmissionResult, grade_line
+from autograder.reporting.results import GradeLine, SubmissionResult, grade_line
 from autograder.reporting.schema import to_bytes, to_json
 from autograder.reporting.standing import Standing, number
 from autograder.reporting.words import Words
 
-QUESTIONS = (*CPU_QUESTIONS, *GPU_QUESTIONS)
+QUESTIONS = tuple(questions().by_id)
 TOTALS = ("points", "max_points", "pending_points", "final")
 WHO = ("id", "login", "name", "email", "received", "late")
 COLUMNS = ("student", "status", *QUESTIONS, *TOTALS, *WHO)

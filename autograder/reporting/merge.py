@@ -8,17 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from autograder.contract.questions import questions
 from autograder.findings import Finding, Found
 from autograder.reporting.results import (
-    CPU_QUESTIONS,
-    GPU_QUESTIONS,
     WORST_FIRST,
     SubmissionResult,
     TestResult,
 )
 from autograder.reporting.schema import row
 
-QUESTIONS = (*CPU_QUESTIONS, *GPU_QUESTIONS)
 SAME_VERSIONS = ("autograder", "tests")
 MACHINE_FAULTS = frozenset({"run.machine", "device.missing"})
 
@@ -95,7 +93,7 @@ def _merge_tests(first: SubmissionResult, second: SubmissionResult) -> tuple[tup
             kept[test.id] = min(known, test, key=_worst_first)
             if known.status != test.status:
                 found.append(Finding("merge.contradiction", {"case": test.id}))
-    order = {name: place for place, name in enumerate(QUESTIONS)}
+    order = {name: place for place, name in enumerate(questions().by_id)}
     return tuple(sorted(kept.values(), key=lambda t: order.get(t.question, len(order)))), found
 
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
+from autograder.contract.questions import questions
 from autograder.findings import Finding
 from autograder.identity import NOBODY, Identity
 from autograder.reporting.standing import Standing
 
 SCHEMA = "autograder-results/1"
-CPU_QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
-GPU_QUESTIONS = ("g1", "g2", "g3", "g4")
-GPU_POINTS = 20
 
 Status = Literal["passed", "failed", "not attempted", "could not run"]
 WORST_FIRST: tuple[Status, ...] = ("failed", "could not run", "not attempted", "passed")
@@ -86,10 +84,10 @@ def under_policy(result: SubmissionResult, gpu: str) -> SubmissionResult:
     if result.rejected or "cpu" not in result.device.split("+"):
         return result
     if gpu == "off":
-        cpu = tuple(test for test in result.tests if test.question not in GPU_QUESTIONS)
+        cpu = tuple(test for test in result.tests if test.question not in questions().of("gpu"))
         return replace(result, tests=cpu, pending_points=0)
-    graded = sum(test.max_points for test in result.tests if test.question in GPU_QUESTIONS)
-    return replace(result, pending_points=max(0, GPU_POINTS - graded) if gpu == "required" else 0)
+    graded = sum(test.max_points for test in result.tests if test.question in questions().of("gpu"))
+    return replace(result, pending_points=max(0, questions().parts["gpu"] - graded) if gpu == "required" else 0)
 
 
 def _add_up(tests: list[TestResult]) -> QuestionResult:

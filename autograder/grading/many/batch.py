@@ -9,7 +9,7 @@ from autograder.config import Config
 from autograder.grading.many.journal import Journal, JournalError, Recorded, recorded
 from autograder.grading.many.pool import grade_many
 from autograder.grading.many.worker import Job
-from autograder.grading.one.grade_one import tests_version
+from autograder.grading.one.hidden_test_files import check_hidden_tests, tests_version
 from autograder.intake.discover import Entry
 from autograder.intake.names import folded
 from autograder.reporting.gradebook import write_grades
@@ -37,6 +37,7 @@ def grade_batch(
     With ``resume``, everyone in the journal keeps a row: an entry whose file, author and tests are the same is not
     graded again, and who is not among the entries stays as they are. ``on_graded`` hears of each at once.
     """
+    check_hidden_tests()
     with Journal(out, settings.resume) as journal:
         earlier = recorded(out) if settings.resume else Recorded({})
         _refuse_other_device(earlier, settings.device, out)

@@ -8,7 +8,6 @@ from typing import Any
 from autograder.config import Config
 from autograder.contract.checkable import Checkable
 from autograder.grading.confined import confined_server
-from autograder.grading.one.grade_one import CPU_FILES, hidden_test_files
 from autograder.grading.one.gradescope import NotGradable, receipt, rejection
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.intake.discover import Entry, discover
@@ -38,9 +37,7 @@ def _judged(submission: Submission, config: Config, words: Words) -> tuple[Submi
     with confined_server(allow_weak=False) as server:
         handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
         try:
-            for file in hidden_test_files(CPU_FILES):
-                for case in file.test_cases:
-                    handle.verdict(case.name)
+            _ = handle.verdicts  # judged while the server is there; Otter asks later
         finally:
             handle.close()
     notes = (*submission.remarks, *handle.notes)

@@ -14,7 +14,8 @@ from otter.test_files import GradingResults
 
 from autograder.config import Config
 from autograder.errors import GraderError
-from autograder.grading.one.grade_one import not_gradable, tests_version
+from autograder.grading.one.grade_one import not_gradable
+from autograder.grading.one.hidden_test_files import tests_version
 from autograder.reporting.words import Words
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

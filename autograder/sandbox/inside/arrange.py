@@ -5,7 +5,10 @@ from typing import Any
 
 import torch
 
-_type, _list, _bytearray, _hasattr, _str, _len = type, list, bytearray, hasattr, str, len
+MANY = 8
+"""So many blocks are taken out of a list in one pass over it rather than by one search for each."""
+
+_type, _list, _set, _bytearray, _hasattr, _str, _len = type, list, set, bytearray, hasattr, str, len
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
 _frombuffer, _no_grad = torch.frombuffer, torch.no_grad
 
@@ -44,6 +47,10 @@ def seize(manager: Any, request: Any, ids: Sequence[int]) -> None:
     """Put blocks into the table, in place, and out of the free list."""
     _replace(request, ids)
     free = manager.free_blocks
+    if _type(free) is _list and _len(ids) > MANY:
+        taken = _set(ids)
+        free[:] = [block for block in free if block not in taken]
+        return
     if not _hasattr(free, "remove"):
         manager.free_blocks = _type(free)(block for block in free if block not in ids)
         return
