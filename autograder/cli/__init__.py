@@ -3,7 +3,7 @@
 import click
 
 from autograder import __version__
-from autograder.cli import course, gradebook, grading, results
+from autograder.cli import after, course, gradebook, grading, results
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,6 +19,8 @@ for _command in (
     results.merge,
     results.bundle,
     gradebook.export,
+    after.compare,
+    after.replay,
     course.mutation,
     course.release,
     grading.doctor,

@@ -84,6 +84,7 @@ def grade(
     """Grade notebooks, Jupytext files, zips, or folders of them."""
     from autograder.grading.many.batch import Settings, grade_batch
     from autograder.grading.many.cores import usable_cores
+    from autograder.grading.many.rerender import refresh
     from autograder.progress import Progress
 
     config, words = course(lang)
@@ -94,6 +95,7 @@ def grade(
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     with Progress(len(entries), words) as progress:
         lines, problems = grade_batch(entries, out, settings, progress.advance)
+    refresh(out, config, words)
     progress.summary(lines, out)
     for problem in problems:
         click.echo(problem, err=True)

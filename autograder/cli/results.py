@@ -52,7 +52,7 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.findings import Finding
-    from autograder.grading.many.rerender import write_bundles
+    from autograder.grading.many.rerender import refresh, write_bundles
     from autograder.grading.many.verify_bundle import verify_bundle
 
     config, words = course(lang)
@@ -60,6 +60,7 @@ def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path,
         raise OneSentence("Name a graded OUT, or one bundle with --verify.")
     if out is not None:
         paths, without = write_bundles(out, lock.read_bytes() if lock.is_file() else b"", config, words)
+        refresh(out, config, words)
         click.echo(words.text("progress.bundled.text", total=len(paths), bundles=str(out / "bundles")))
         complain([Finding("bundle.no_file", {"student": student}) for student in without], words)
         return

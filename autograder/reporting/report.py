@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from autograder.reporting import blockview
 from autograder.reporting.describe import describe
+from autograder.reporting.request import block
 from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
 from autograder.reporting.standing import Standing, number
 from autograder.reporting.words import Words
@@ -89,6 +90,7 @@ def _content(result: SubmissionResult, words: Words, standing: Standing | None) 
     return {
         "standing": standing or Standing(result.points, result.points),
         "number": number,
+        "request": block(result),
         "result": result,
         "words": words,
         "language": language(words),

@@ -3,7 +3,7 @@
 import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +40,13 @@ ROSTER = "roster.csv"
 FEW = 200
 
 
+@dataclass(frozen=True)
+class _Enrolled:
+    absent: tuple[Absent, ...] = ()
+    problems: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
 def results(out: Path) -> dict[str, SubmissionResult]:
     """Return the last result of every student in ``out``, sorted; raise JournalError where nothing was graded."""
     found = usable(out).results
@@ -70,12 +77,23 @@ def render(
     standings = standings_of(out, current, config)
     enrolled = _enrolled(out, roster, current)
     _write_reports(out, current, standings, config, words)
-    lines = [grade_line(result, standings[student]) for student, result in current.items()]
+    lines = _write_class(out, current, standings, enrolled, words)
+    return lines, (*found.problems, *enrolled.problems)
+
+
+def _write_class(
+    out: Path,
+    results: Mapping[str, SubmissionResult],
+    standings: Mapping[str, Standing],
+    enrolled: _Enrolled,
+    words: Words,
+) -> list[GradeLine]:
+    lines = [grade_line(result, standings[student]) for student, result in results.items()]
     write_grades(out, lines, enrolled.absent)
     bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
-    page = render_class(current, lines, enrolled.absent, bundled, words, enrolled.names)
+    page = render_class(results, lines, enrolled.absent, bundled, words, enrolled.names)
     write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
-    return lines, (*found.problems, *enrolled.problems)
+    return lines
 
 
 def _write_reports(
@@ -102,13 +120,6 @@ def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[Subm
         write_student(out, result, words, policy, standing)
 
 
-@dataclass(frozen=True)
-class _Enrolled:
-    absent: tuple[Absent, ...] = ()
-    problems: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-
-
 def _enrolled(out: Path, given: Path | None, results: Mapping[str, SubmissionResult]) -> _Enrolled:
     path = given or out / ROSTER
     if not path.is_file():
@@ -125,6 +136,27 @@ def _enrolled(out: Path, given: Path | None, results: Mapping[str, SubmissionRes
     by_row = {person.row: person.name for person in roster.people}
     names = {student: by_row[row] for row, student in matches.pairs.items()}
     return _Enrolled(tuple(absent), tuple(problems), names)
+
+
+def refresh(out: Path, config: Config, words: Words) -> None:
+    """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading."""
+    current = {student: under_policy(result, config.gpu) for student, result in usable(out).results.items()}
+    standings = standings_of(out, current, config)
+    _write_class(out, current, standings, _enrolled(out, None, current), words)
+    plain = Standing(0, 0)
+    touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
+    _write_reports(out, touched, standings, config, words)
+
+
+def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words: Words) -> None:
+    """Write results over those of the same students in ``out``, and only those students' reports."""
+    with Journal(out, resume=True) as journal:
+        for result in kept:
+            journal.append(row(result))
+    current = current_results(out, config)
+    standings = standings_of(out, current, config)
+    _write_reports(out, {result.student: current[result.student] for result in kept}, standings, config, words)
+    _write_class(out, current, standings, _enrolled(out, None, current), words)
 
 
 def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
