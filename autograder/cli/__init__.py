@@ -21,6 +21,8 @@ for _command in (
     gradebook.export,
     after.compare,
     after.replay,
+    after.feedback,
+    after.similar,
     course.mutation,
     course.release,
     grading.doctor,

@@ -12,13 +12,17 @@ from autograder.cli.common import FILE, FOLDER, LANG, PATH, OneSentence, complai
 @click.command()
 @click.argument("out", type=FOLDER)
 @click.option("--roster", type=FILE, help="The class list: who is missing, and who is not on it.")
+@click.option("--anonymous", is_flag=True, help="Write OUT/anonymous under pseudonyms instead.")
 @LANG
 @in_one_sentence
-def report(out: Path, roster: Path | None, lang: str | None) -> None:
+def report(out: Path, roster: Path | None, anonymous: bool, lang: str | None) -> None:
     """Write every report, grades.csv and the class page in OUT again, from its journal."""
-    from autograder.grading.many.rerender import render
+    from autograder.grading.many.rerender import render, write_anonymous
 
     config, words = course(lang)
+    if anonymous:
+        click.echo(write_anonymous(out, config, words))
+        return
     lines, problems = render(out, config, words, roster)
     click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
     for problem in problems:
@@ -47,9 +51,12 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 @click.option("--verify", "bundle_zip", type=click.Path(path_type=Path, exists=True), help="Check one bundle instead.")
 @click.option("--regrade", is_flag=True, help="With --verify: grade the submission in it again and compare.")
 @click.option("--lock", type=PATH, default=Path("ci/requirements.lock"), help="The lock file that was graded with.")
+@click.option("--anonymous", is_flag=True, help="Write OUT/anonymous/bundles under pseudonyms instead.")
 @LANG
 @in_one_sentence
-def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
+def bundle(
+    out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, anonymous: bool, lang: str | None
+) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.findings import Finding
     from autograder.grading.many.rerender import refresh, write_bundles
@@ -59,7 +66,7 @@ def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path,
     if (out is None) == (bundle_zip is None):
         raise OneSentence("Name a graded OUT, or one bundle with --verify.")
     if out is not None:
-        paths, without = write_bundles(out, lock.read_bytes() if lock.is_file() else b"", config, words)
+        paths, without = write_bundles(out, lock.read_bytes() if lock.is_file() else b"", config, words, anonymous)
         refresh(out, config, words)
         click.echo(words.text("progress.bundled.text", total=len(paths), bundles=str(out / "bundles")))
         complain([Finding("bundle.no_file", {"student": student}) for student in without], words)

@@ -31,7 +31,7 @@ def block(result: SubmissionResult) -> str:
         return ""
     lines = [FIRST, f"file: {result.sha256}", f"tests: {result.versions.get('tests', '-')}"]
     lines += [f"case: {test.id} {test.status}, {test.finding.code if test.finding else '-'}" for test in lost]
-    return "\n".join(lines)
+    return "\n".join([*lines, "end"])
 
 
 def read_block(text: str) -> RegradeRequest:

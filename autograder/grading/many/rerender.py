@@ -3,14 +3,14 @@
 import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from autograder.classroom.match import match
+from autograder.classroom.anonymous import anonymous
+from autograder.classroom.enrolled import Enrolled, enrolled
 from autograder.classroom.records import read_records_of
-from autograder.classroom.roster import read_roster
 from autograder.classroom.stand import stand
 from autograder.config import Config
 from autograder.findings import Finding
@@ -21,7 +21,6 @@ from autograder.reporting.class_page import render_class
 from autograder.reporting.feedback import Policy
 from autograder.reporting.files import write_atomic
 from autograder.reporting.gradebook import (
-    Absent,
     keep_received,
     received_file,
     student_files,
@@ -33,18 +32,12 @@ from autograder.reporting.report import render_index
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
 from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
+from autograder.reporting.summary import pseudonyms, who_is_who
 from autograder.reporting.words import Words
 
 CLASS_PAGE = "class.html"
-ROSTER = "roster.csv"
+ANONYMOUS = "anonymous"
 FEW = 200
-
-
-@dataclass(frozen=True)
-class _Enrolled:
-    absent: tuple[Absent, ...] = ()
-    problems: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def results(out: Path) -> dict[str, SubmissionResult]:
@@ -75,23 +68,23 @@ def render(
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
     standings = standings_of(out, current, config)
-    enrolled = _enrolled(out, roster, current)
+    listed = enrolled(out, roster, current)
     _write_reports(out, current, standings, config, words)
-    lines = _write_class(out, current, standings, enrolled, words)
-    return lines, (*found.problems, *enrolled.problems)
+    lines = _write_class(out, current, standings, listed, words)
+    return lines, (*found.problems, *listed.problems)
 
 
 def _write_class(
     out: Path,
     results: Mapping[str, SubmissionResult],
     standings: Mapping[str, Standing],
-    enrolled: _Enrolled,
+    listed: Enrolled,
     words: Words,
 ) -> list[GradeLine]:
     lines = [grade_line(result, standings[student]) for student, result in results.items()]
-    write_grades(out, lines, enrolled.absent)
+    write_grades(out, lines, listed.absent)
     bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
-    page = render_class(results, lines, enrolled.absent, bundled, words, enrolled.names)
+    page = render_class(results, lines, listed.absent, bundled, words, listed.names)
     write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
     return lines
 
@@ -120,29 +113,11 @@ def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[Subm
         write_student(out, result, words, policy, standing)
 
 
-def _enrolled(out: Path, given: Path | None, results: Mapping[str, SubmissionResult]) -> _Enrolled:
-    path = given or out / ROSTER
-    if not path.is_file():
-        return _Enrolled()
-    roster = read_roster(path)
-    matches = match(((student, result.who) for student, result in results.items()), roster)
-    if given and given.resolve() != (out / ROSTER).resolve():
-        write_atomic(out / ROSTER, given.read_bytes())
-    problems = [f"'{student}' is nobody's on the class list." for student in matches.strangers]
-    for student, people in matches.ambiguous:
-        problems.append(f"'{student}' could be {' or '.join(person.label for person in people[:3])} on the class list.")
-    unsure = {person.row for _, people in matches.ambiguous for person in people}
-    absent = [Absent(p.ids[0], p.name, p.login, p.email) for p in matches.missing if p.row not in unsure]
-    by_row = {person.row: person.name for person in roster.people}
-    names = {student: by_row[row] for row, student in matches.pairs.items()}
-    return _Enrolled(tuple(absent), tuple(problems), names)
-
-
 def refresh(out: Path, config: Config, words: Words) -> None:
     """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading."""
     current = {student: under_policy(result, config.gpu) for student, result in usable(out).results.items()}
     standings = standings_of(out, current, config)
-    _write_class(out, current, standings, _enrolled(out, None, current), words)
+    _write_class(out, current, standings, enrolled(out, None, current), words)
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
     _write_reports(out, touched, standings, config, words)
@@ -156,7 +131,7 @@ def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words:
     current = current_results(out, config)
     standings = standings_of(out, current, config)
     _write_reports(out, {result.student: current[result.student] for result in kept}, standings, config, words)
-    _write_class(out, current, standings, _enrolled(out, None, current), words)
+    _write_class(out, current, standings, enrolled(out, None, current), words)
 
 
 def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
@@ -199,32 +174,56 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
     return render(out, config, words)[0], problems
 
 
-def write_bundles(out: Path, lock: bytes, config: Config, words: Words) -> tuple[list[Path], list[str]]:
+def write_bundles(
+    out: Path, lock: bytes, config: Config, words: Words, nameless: bool = False
+) -> tuple[list[Path], list[str]]:
     """Write ``out/bundles/<student>.zip`` for everyone and an index for the TA.
 
-    Return the zips, and the students who get none because the file that was graded is not there any more.
+    With ``nameless`` they go to ``out/anonymous/bundles`` under pseudonyms. Return the zips, and who gets none because
+    the file that was graded is not there any more.
     """
-    folder = out / "bundles"
-    folder.mkdir(exist_ok=True)
+    folder = out / ANONYMOUS / "bundles" if nameless else out / "bundles"
+    folder.mkdir(parents=True, exist_ok=True)
     index: list[tuple[GradeLine, str]] = []
     paths, without = [], []
     current = current_results(out, config)
     standings = standings_of(out, current, config)
+    names = _pseudonyms(out, current) if nameless else {student: student for student in current}
     for student, result in current.items():
         standing = standings[student]
+        name = names[student]
         if standing.held:
-            (folder / f"{student}.zip").unlink(missing_ok=True)
+            (folder / f"{name}.zip").unlink(missing_ok=True)
             continue
         received = received_file(out / "students" / student, result.sha256)
         if received is None and result.rejected is None:
             without.append(student)
-            (folder / f"{student}.zip").unlink(missing_ok=True)
+            (folder / f"{name}.zip").unlink(missing_ok=True)
             continue
+        if nameless:
+            result = anonymous(result, name)
         files: Mapping[str, bytes] = student_files(result, words, config.feedback, standing)
         tests = result.versions.get("tests", "")
         content = make_bundle(result, files, received[1] if received else None, tests, sha256(lock).hexdigest())
-        paths.append(folder / f"{student}.zip")
+        paths.append(folder / f"{name}.zip")
         write_atomic(paths[-1], content)
         index.append((grade_line(result, standing), sha256(content).hexdigest()))
     write_atomic(folder / "index.html", render_index(index, words).encode())
     return paths, without
+
+
+def write_anonymous(out: Path, config: Config, words: Words) -> Path:
+    """Write everyone's reports into ``out/anonymous`` under pseudonyms; ``out/pseudonyms.csv`` alone says whose."""
+    current = current_results(out, config)
+    names = _pseudonyms(out, current)
+    standings = standings_of(out, current, config)
+    for student, result in current.items():
+        standing = replace(standings[student], comment="")  # a comment is written to a person
+        write_student(out / ANONYMOUS, anonymous(result, names[student]), words, config.feedback, standing)
+    return out / ANONYMOUS
+
+
+def _pseudonyms(out: Path, current: Mapping[str, SubmissionResult]) -> dict[str, str]:
+    names = pseudonyms(current.values())
+    write_atomic(out / "pseudonyms.csv", who_is_who(names))
+    return names
