@@ -7,6 +7,7 @@ from listings import LISTINGS, STOP, Listing
 from odd_files import OPEN, ipynb, zipped
 
 from autograder.intake.discover import discover
+from autograder.intake.read import read
 from autograder.intake.submission import UsageError
 
 
@@ -80,3 +81,11 @@ def test_files_given_by_name_are_the_same_students_as_in_their_folder(tmp_path: 
             files = sorted(folder.iterdir())
             if all(file.is_file() and file.suffix == ".ipynb" for file in files):
                 assert [e.student for e in discover(files)] == [e.student for e in discover([folder])], listing.name
+
+
+def test_a_script_that_canvas_numbered_apart_from_its_notebook_is_still_its_pair(tmp_path: Path) -> None:
+    (tmp_path / "amy_101_9001_work.ipynb").write_bytes(ipynb())
+    (tmp_path / "amy_101_9002_work.py").write_bytes(b"class KVCacheManager:\n    pass\n")
+    (tmp_path / "bo_102_9003_work.ipynb").write_bytes(ipynb())
+    [amy, _] = [read(entry) for entry in discover([tmp_path])]
+    assert amy.file == "amy_101_9001_work.ipynb"

@@ -43,6 +43,12 @@ def read(listing: Listing, base: str) -> Reading | None:
     return Reading("canvas", pieces, strange, _doubt(list(found.values()), seen), certain=False)
 
 
+def own_name(name: str) -> str:
+    """What the student called a file that Canvas renamed; any other name as it is."""
+    match = _NAMED.fullmatch(name) or _BLIND.fullmatch(name)
+    return (match["file"] or name) if match else name
+
+
 def _piece(match: re.Match[str], place: str, order: str, refusal: str) -> Piece:
     who = Identity("canvas", match["id"], name=printable(match["name"] or match["id"]), late=bool(match["late"]))
     return Piece(who, place, order, not match["entry"] and not refusal, refusal)
