@@ -1,7 +1,7 @@
 """What TAs keep beside a run, in OUT: tables and comments, each checked against the run before anything is written."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ EXTENSIONS = Columns(("id",), ("due", "free_days", "received", "reason", "by", "
 HOLDS = Columns(("id",), ("reason", "by", "date"))
 PINS = Columns(("rule", "sentence"), ("by", "date"))
 REQUESTS = Columns(("id", "case", "state"), ("answer", "by", "date"))
+TABLES = ("overrides", "extensions", "holds", "pins", "requests", "roster")
 STATES = ("open", "granted", "declined")
 COMMENTS = "comments"
 _LONGEST_COMMENT = 20_000
@@ -57,6 +58,18 @@ def read_records_of(out: Path, results: Mapping[str, SubmissionResult]) -> Recor
     for path in sorted((out / COMMENTS).glob("*.md")):
         records.comments[students.called(path.stem, path)] = _comment(path)
     return records
+
+
+def kept_beside(runs: Iterable[Path]) -> dict[str, bytes]:
+    """Return what lies beside the runs, by name; raise :class:`SheetError` where two runs say different things."""
+    kept: dict[str, bytes] = {}
+    for run in runs:
+        for path in (*(run / f"{name}.csv" for name in TABLES), *sorted((run / COMMENTS).glob("*.md"))):
+            if path.is_file():
+                name = str(path.relative_to(run))
+                if kept.setdefault(name, path.read_bytes()) != path.read_bytes():
+                    raise SheetError(f"{path} is not the same in all runs; keep the one that counts and merge again.")
+    return kept
 
 
 class Students:

@@ -11,6 +11,12 @@ from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course,
 from autograder.errors import GraderError
 
 
+class Interrupted(OneSentence):
+    """Somebody pressed Ctrl-C; the exit code is the shell's for that."""
+
+    exit_code = 130
+
+
 class Shard(click.ParamType[tuple[int, int]]):
     """The ``i``-th of ``n`` equal parts of a batch, written ``i/n``."""
 
@@ -93,8 +99,11 @@ def grade(
             raise OneSentence(f"{out} lies in {path}, so a later run would take it for a student's; choose another -o.")
     entries = _entries(paths, layout, pattern, choose)[shard[0] - 1 :: shard[1]]
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
-    with Progress(len(entries), words) as progress:
-        lines, problems = grade_batch(entries, out, settings, progress.advance)
+    try:
+        with Progress(len(entries), words) as progress:
+            lines, problems = grade_batch(entries, out, settings, progress.advance)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Stopped; {out} keeps what was graded: run the same command with --resume.") from None
     refresh(out, config, words)
     progress.summary(lines, out)
     for problem in problems:

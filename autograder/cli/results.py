@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
+import autograder
 from autograder.cli.common import FILE, FOLDER, LANG, PATH, OneSentence, complain, course, in_one_sentence
+
+LOCK = Path(autograder.__file__).parents[1] / "ci" / "requirements.lock"
 
 
 @click.command()
@@ -50,12 +53,12 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 @click.argument("out", type=FOLDER, required=False)
 @click.option("--verify", "bundle_zip", type=click.Path(path_type=Path, exists=True), help="Check one bundle instead.")
 @click.option("--regrade", is_flag=True, help="With --verify: grade the submission in it again and compare.")
-@click.option("--lock", type=PATH, default=Path("ci/requirements.lock"), help="The lock file that was graded with.")
+@click.option("--lock", type=FILE, default=None, help="The lock file that was graded with; the checkout's by default.")
 @click.option("--anonymous", is_flag=True, help="Write OUT/anonymous/bundles under pseudonyms instead.")
 @LANG
 @in_one_sentence
 def bundle(
-    out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, anonymous: bool, lang: str | None
+    out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path | None, anonymous: bool, lang: str | None
 ) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.findings import Finding
@@ -66,7 +69,7 @@ def bundle(
     if (out is None) == (bundle_zip is None):
         raise OneSentence("Name a graded OUT, or one bundle with --verify.")
     if out is not None:
-        paths, without = write_bundles(out, lock.read_bytes() if lock.is_file() else b"", config, words, anonymous)
+        paths, without = write_bundles(out, (lock or LOCK).read_bytes(), config, words, anonymous)
         refresh(out, config, words)
         click.echo(words.text("progress.bundled.text", total=len(paths), bundles=str(out / "bundles")))
         complain([Finding("bundle.no_file", {"student": student}) for student in without], words)

@@ -29,6 +29,7 @@ from autograder.reporting.gradebook import keep_received
 from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
 from autograder.reporting.words import Words
+from autograder.tables import SheetError
 
 EN, COURSE = Words("en"), Config()
 
@@ -218,3 +219,18 @@ def test_a_run_with_nobody_in_it_can_be_refreshed(tmp_path):
     run(tmp_path)
     refresh(tmp_path, COURSE, EN)
     assert (tmp_path / "class.html").is_file()
+
+
+def test_merging_keeps_what_tas_wrote_and_refuses_where_they_contradict_each_other(tmp_path):
+    one, two = (run(tmp_path / n, handed_in(n)) for n in ("one", "two"))
+    (one / "overrides.csv").write_text("id,question,points,reason\none,q1,1,x\n", encoding="utf-8")
+    (two / "comments").mkdir()
+    (two / "comments" / "two.md").write_text("Well done", encoding="utf-8")
+    lines, _ = merge_runs([one, two], tmp_path / "out", COURSE, EN)
+    assert [line.final for line in lines] == [66, 80]
+    assert "Well done" in (tmp_path / "out" / "students" / "two" / "report.md").read_text(encoding="utf-8")
+    (two / "overrides.csv").write_text("id,question,points,reason\ntwo,q1,1,x\n", encoding="utf-8")
+    before = tree(tmp_path / "out")
+    with pytest.raises(SheetError, match="not the same"):
+        merge_runs([one, two], tmp_path / "out", COURSE, EN)
+    assert tree(tmp_path / "out") == before

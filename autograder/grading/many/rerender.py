@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.classroom.anonymous import anonymous
 from autograder.classroom.enrolled import Enrolled, enrolled
-from autograder.classroom.records import read_records_of
+from autograder.classroom.records import kept_beside, read_records_of
 from autograder.classroom.stand import stand
 from autograder.config import Config
 from autograder.findings import Finding
@@ -164,7 +164,11 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
     shared = next((name for name, count in Counter(result.student for result in merged).items() if count > 1), None)
     if shared:
         raise JournalError(f"Two students are called '{shared}' in these runs; grade them into one OUT with --resume.")
+    beside = kept_beside(runs)
     with Journal(out, resume=False) as journal:
+        for name, content in beside.items():
+            (out / name).parent.mkdir(exist_ok=True)
+            write_atomic(out / name, content)
         for result in merged:
             journal.append(row(result))
             folders = (run / "students" / result.student for run in runs)
