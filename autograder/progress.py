@@ -13,6 +13,7 @@ from rich.table import Table
 
 from autograder.contract.questions import questions
 from autograder.intake.discover import Entry
+from autograder.outside.text import for_terminal
 from autograder.reporting.results import GradeLine, QuestionResult
 from autograder.reporting.words import Words
 
@@ -43,7 +44,7 @@ class Progress:
         self._bar.advance(self._task)
         self._bar.refresh()
         if self._bar.disable:
-            self._console.print(f"{line.student}: {self._outcome(line)}")
+            self._console.print(f"{for_terminal(line.student)}: {self._outcome(line)}")
 
     def _outcome(self, line: GradeLine) -> str:
         if line.rejected:
@@ -61,7 +62,7 @@ class Progress:
             self._console.print(_table(lines))
         for line in lines:
             if line.rejected:
-                self._console.print(f"{line.student}: {self._outcome(line)}", style="bold")
+                self._console.print(f"{for_terminal(line.student)}: {self._outcome(line)}", style="bold")
         graded = sum(line.status == "graded" for line in lines)
         self._console.print(
             self._words.text("progress.summary.text", graded=graded, total=len(lines), grades=str(out / "grades.csv"),
@@ -80,7 +81,7 @@ def show_entries(entries: Sequence[Entry]) -> None:
             (*([entry.refusal] * bool(entry.refusal)), *(remark.code for remark in entry.remarks), *entry.left_out)
         )
         cells = (entry.student, who.id, "late" if who.late else who.received, seen, entry.file, why)
-        console.print("\t".join(cell or "-" for cell in cells))
+        console.print("\t".join(for_terminal(cell or "-") for cell in cells))
     platforms = ", ".join(sorted({entry.who.platform or "plain names" for entry in entries}))
     console.print(f"{len(entries)} found, by {platforms}.")
 
@@ -93,7 +94,7 @@ def _table(lines: Sequence[GradeLine]) -> Table:
         table.add_column(name, justify="right")
     for line in lines:
         cells = [_cell(line.questions.get(q)) for q in graded]
-        table.add_row(line.student, *cells, "-" if line.rejected else f"{line.points}/{line.max_points}")
+        table.add_row(for_terminal(line.student), *cells, "-" if line.rejected else f"{line.points}/{line.max_points}")
     return table
 
 

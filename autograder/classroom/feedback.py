@@ -8,6 +8,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 
 from autograder.identity import Identity
+from autograder.outside.text import for_csv
 from autograder.reporting.bundle import FIXED_DATE
 from autograder.reporting.words import Words
 from autograder.tables import SheetError
@@ -52,6 +53,6 @@ def letters(reports: Mapping[str, tuple[str, bytes]], words: Words) -> dict[str,
         letter.add_attachment(report, maintype="text", subtype="html", filename=REPORT)
         letter.set_boundary("=" * 8 + "autograder" + "=" * 8)  # the same bytes every time
         files[f"{student}.eml"] = letter.as_bytes()
-        writer.writerow((address, subject, body, f"{student}.eml"))
+        writer.writerow((for_csv(address), subject, body, for_csv(f"{student}.eml")))
     files["mail.csv"] = table.getvalue().encode("utf-8-sig")
     return files

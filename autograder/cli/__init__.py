@@ -25,6 +25,8 @@ for _command in (
     after.similar,
     course.mutation,
     course.release,
+    course.seed,
+    course.cases,
     grading.doctor,
 ):
     main.add_command(_command)

@@ -1,7 +1,7 @@
 """What all commands share: one sentence for an error, the types of arguments, the course's settings."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,12 @@ def in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def course(lang: str | None) -> tuple[Any, Any]:
-    """Return the settings that hold here, and the words in the language asked for."""
+def course(lang: str | None, handed_in: Sequence[Path] = ()) -> tuple[Any, Any]:
+    """Return the settings that hold here, none of what was handed in, and the words in the language asked for."""
     from autograder.config import load_config
     from autograder.reporting.words import Words
 
-    config = load_config(Path.cwd())
+    config = load_config(Path.cwd(), handed_in)
     return config, Words(lang or config.language)
 
 

@@ -1,4 +1,4 @@
-"""Commands for whoever makes the course: mutation, release."""
+"""Commands for whoever makes the course: mutation, release, seed, cases."""
 
 import sys
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.common import PATH, in_one_sentence
+from autograder.cli.common import LANG, PATH, course, in_one_sentence
 
 
 @click.command()
@@ -36,8 +36,9 @@ def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
 @click.command()
 @click.option("--zip", "as_zip", is_flag=True, help="Make autograder.zip for Otter and Gradescope instead.")
 @click.option("--check", is_flag=True, help="Write nothing; fail where what is there does not come from these sources.")
+@click.option("--solution", is_flag=True, help="Make the explained solution instead, to hand out after the deadline.")
 @in_one_sentence
-def release(as_zip: bool, check: bool) -> None:
+def release(as_zip: bool, check: bool, solution: bool) -> None:
     """Make what students receive from the master, or autograder.zip from this package."""
     from autograder.release import ReleaseError, checkout
 
@@ -53,7 +54,34 @@ def release(as_zip: bool, check: bool) -> None:
         return
     from autograder.release import notebooks
 
-    if not check:
+    if solution:
+        for path in notebooks.write_solution(root):
+            click.echo(path)
+    elif not check:
         notebooks.write(root)
     elif changed := notebooks.drift(root):
         raise ReleaseError(f"{', '.join(changed)}: not what the master gives; run `autograder release`.")
+
+
+@click.command()
+@click.argument("file", default="course-seed.txt", type=PATH)
+@in_one_sentence
+def seed(file: Path) -> None:
+    """Write a fresh course seed into FILE; the drawn cases are drawn from it, and nobody else's are the same."""
+    from autograder.contract.seed import write_seed
+
+    _, words = course(None)
+    made = write_seed(file)
+    click.echo(words.text("progress.seed.text", file=str(file), sha256=made.sha256))
+
+
+@click.command()
+@LANG
+@in_one_sentence
+def cases(lang: str | None) -> None:
+    """Print every case with its points, and for those drawn from the course seed what they are drawn from."""
+    from autograder.reporting.cases import lines
+
+    _, words = course(lang)
+    for line in lines(words):
+        click.echo(line)

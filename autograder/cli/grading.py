@@ -88,16 +88,19 @@ def grade(
     choose: Path | None,
 ) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
+    from autograder.contract.seed import read_seed
     from autograder.grading.many.batch import Settings, grade_batch
     from autograder.grading.many.cores import usable_cores
     from autograder.grading.many.rerender import refresh
     from autograder.progress import Progress
 
-    config, words = course(lang)
+    config, words = course(lang, paths)
     for path in paths:
         if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
             raise OneSentence(f"{out} lies in {path}, so a later run would take it for a student's; choose another -o.")
     entries = _entries(paths, layout, pattern, choose)[shard[0] - 1 :: shard[1]]
+    if device == "cpu" and read_seed(config.seed_file).is_public:
+        click.echo(words.text("progress.public_seed.text"), err=True)
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     try:
         with Progress(len(entries), words) as progress:

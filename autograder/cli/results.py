@@ -63,7 +63,7 @@ def bundle(
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.findings import Finding
     from autograder.grading.many.rerender import refresh, write_bundles
-    from autograder.grading.many.verify_bundle import verify_bundle
+    from autograder.grading.many.verify_bundle import unproven, verify_bundle
 
     config, words = course(lang)
     if (out is None) == (bundle_zip is None):
@@ -78,3 +78,5 @@ def bundle(
     problems = verify_bundle(bundle_zip, regrade, config, words)
     complain(problems, words)
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))
+    for note in unproven(bundle_zip):
+        click.echo(words.sentence(note))

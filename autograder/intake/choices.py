@@ -7,8 +7,8 @@ from pathlib import Path
 from autograder.findings import Finding
 from autograder.intake.discover import Entry
 from autograder.intake.listing import Archive, Folder, notebooks
-from autograder.intake.source import printable
 from autograder.intake.submission import UsageError
+from autograder.outside.names import printable
 from autograder.tables import Columns, read_records
 
 CHOICES = Columns(("id", "file"), ("reason", "by", "date"))

@@ -13,8 +13,10 @@ from autograder.intake.layout import PLATFORMS, read_layout, recognised
 from autograder.intake.listing import Archive, Files, Folder, Listing, notebooks
 from autograder.intake.names import unique
 from autograder.intake.platforms.piece import Piece
-from autograder.intake.source import kind, printable, stem
+from autograder.intake.source import kind, stem
 from autograder.intake.submission import Refusal, UsageError
+from autograder.outside.names import printable
+from autograder.outside.names import shown as shown_name
 
 _GIVE = "give a notebook, a zip or a folder with one file or folder per student"
 
@@ -53,7 +55,7 @@ def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> 
     for path in paths:
         real = _usable(path)
         if real.is_dir():
-            places += _in_folder(Folder(real, printable(str(path))), layout, pattern)
+            places += _in_folder(Folder(real, shown_name(str(path))), layout, pattern)
         elif kind(path.name) == "zip" and (students := _in_archive(real, path.name, layout, pattern)):
             places += students
         else:
@@ -79,7 +81,7 @@ def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> 
 
 
 def _usable(path: Path) -> Path:
-    shown = printable(str(path))
+    shown = shown_name(str(path))
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
@@ -108,16 +110,16 @@ def _in_folder(folder: Folder, layout: str, pattern: str) -> list[_Found]:
 
 def _in_archive(path: Path, name: str, layout: str, pattern: str) -> list[_Found]:
     try:
-        archive = Archive(path, printable(name))
+        archive = Archive(path, shown_name(name))
     except Refusal:
         return []
     reading = read_layout(archive, layout, pattern)
-    return [(archive, piece, f"{printable(name)}/") for piece in reading.pieces] if reading else []
+    return [(archive, piece, f"{shown_name(name)}/") for piece in reading.pieces] if reading else []
 
 
 def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str) -> list[Entry | _Found]:
     """Files given by name: as a platform calls all of them, else one student each."""
-    listing = Files(parent.resolve(), printable(str(parent)), files)
+    listing = Files(parent.resolve(), shown_name(str(parent)), files)
     if layout in ("auto", *PLATFORMS) and len(listing.children("")) == len(files):
         reading = None
         if layout != "auto" or pattern or recognised(listing):
@@ -125,7 +127,7 @@ def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str
         if reading:
             return [(listing, piece, "") for piece in reading.pieces]
     return [
-        Entry(stem(name), printable(name), real, (), "" if kind(name) else "intake.unsupported", _named(name))
+        Entry(stem(name), shown_name(name), real, (), "" if kind(name) else "intake.unsupported", _named(name))
         for name, real in files.items()
     ]
 
@@ -157,10 +159,10 @@ def _entry(attempts: dict[str, list[_Found]]) -> tuple[tuple[str, str], Entry]:
     remarks: tuple[Finding, ...] = ()
     if order != newest_first[0]:
         newest = attempts[newest_first[0]][0][1].place
-        remarks = (Finding("intake.older_attempt", {"file": printable(parts[0]), "newest": printable(newest)}),)
-    file = prefix + printable(parts[0])
+        remarks = (Finding("intake.older_attempt", {"file": shown_name(parts[0]), "newest": printable(newest)}),)
+    file = prefix + shown_name(parts[0])
     return _tie(first), Entry(
-        "", file, listing.path, parts, first.refusal, who, tuple(map(printable, left_out)), remarks
+        "", file, listing.path, parts, first.refusal, who, tuple(map(shown_name, left_out)), remarks
     )
 
 

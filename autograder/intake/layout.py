@@ -16,8 +16,9 @@ from autograder.intake.platforms import (
     plain,
 )
 from autograder.intake.platforms.piece import Reading
-from autograder.intake.source import kind, printable, stem
+from autograder.intake.source import kind, stem
 from autograder.intake.submission import UsageError
+from autograder.outside.names import printable
 
 PLATFORMS: Mapping[str, Callable[[Listing, str], Reading | None]] = {
     "canvas": canvas.read,

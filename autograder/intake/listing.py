@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from autograder.intake.archive import members, refuse_too_many
+from autograder.intake.archive import members
 from autograder.intake.disk import link_stays_inside, read_file
 from autograder.intake.source import Source, ignored, kind
 from autograder.intake.submission import Refusal
 
 _LARGEST_LIST = 64_000_000
+_LONGEST_PLACE = 1000
 MOST_LOOKED_AT = 200
 # Lists that platforms and courses keep beside the work; nobody hands in an answer as one of these.
 _BOOKKEEPING = (".toml", ".yml", ".yaml", ".csv", ".db", ".log")
@@ -89,8 +90,9 @@ class Archive:
 
     def __init__(self, path: Path, shown: str) -> None:
         self.path, self.shown = path, shown
-        refuse_too_many(path)
-        self._files = {source.name: source for source in members(path) if source.problem != "intake.traversal"}
+        usable = (source for source in members(path) if source.problem != "intake.traversal")
+        # No file system holds a longer name, and patterns take long over one.
+        self._files = {source.name: source for source in usable if len(source.name) <= _LONGEST_PLACE}
 
     @cached_property
     def _tree(self) -> dict[str, dict[str, Child]]:

@@ -4,17 +4,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from autograder.intake.source import printable
-
-MAX_BYTES = 200  # of the 255 a file system allows: suffixes and temporary names need room
+from autograder.outside.names import file_name
 
 
 def safe(name: str) -> str:
-    """The name fit as a folder's name on any system: readable, one line, without separators, at most 200 bytes."""
-    text = printable(name[:MAX_BYTES], "_").replace("/", "_").replace("\\", "_")
-    while len(text.encode()) > MAX_BYTES:
-        text = text[:-1]
-    return text.strip(" .") or "student"
+    """The name fit as a folder's name on any system."""
+    return file_name(name, "student")
 
 
 def unique(labels: Sequence[tuple[str, str]]) -> list[str]:

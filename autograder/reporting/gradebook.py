@@ -1,16 +1,15 @@
 """The files of one run: grades.csv for the course, a folder of reports for each student."""
 
 import csv
-import hashlib
 import io
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.contract.questions import questions
+from autograder.outside.text import for_csv
 from autograder.reporting.feedback import Policy, visible
-from autograder.reporting.files import write_atomic
+from autograder.reporting.files import student_folder, write_atomic
 from autograder.reporting.report import render_html, render_markdown
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line
 from autograder.reporting.schema import to_bytes, to_json
@@ -21,9 +20,7 @@ QUESTIONS = tuple(questions().by_id)
 TOTALS = ("points", "max_points", "pending_points", "final")
 WHO = ("id", "login", "name", "email", "received", "late")
 COLUMNS = ("student", "status", *QUESTIONS, *TOTALS, *WHO)
-RECEIVED = "received"
 STUDENT_FILES = ("results.json", "report.html", "report.md", "gradescope.json")
-FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +59,13 @@ def _row(line: GradeLine) -> tuple[str, ...]:
         earned = [str(question.points) if question and question.max_points else "" for question in asked]
         totals = (line.points, line.max_points, line.pending_points)
         points = [*earned, *map(str, totals), "" if line.final is None else number(line.final)]
-    return (_plain(line.student), line.status, *points, *map(_plain, who))
+    return (for_csv(line.student), line.status, *points, *map(for_csv, who))
 
 
 def _missing(person: Absent) -> tuple[str, ...]:
     empty = [""] * (len(QUESTIONS) + len(TOTALS))
     who = (person.id, person.login, person.name, person.email, "", "")
-    return (_plain(person.name or person.id), "missing", *empty, *map(_plain, who))
-
-
-def _plain(cell: str) -> str:
-    """Return ``cell`` so that no spreadsheet takes it for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
+    return (for_csv(person.name or person.id), "missing", *empty, *map(for_csv, who))
 
 
 def write_grades(out: Path, results: Iterable[SubmissionResult | GradeLine], missing: Iterable[Absent] = ()) -> None:
@@ -94,24 +86,6 @@ def student_files(
     }
 
 
-def keep_received(folder: Path, name: str, content: bytes) -> None:
-    """Make ``folder/received`` hold exactly the file that was graded, as it was handed in."""
-    received = folder / RECEIVED
-    shutil.rmtree(received, ignore_errors=True)
-    received.mkdir(parents=True)
-    if content:
-        write_atomic(received / name, content)
-
-
-def received_file(folder: Path, sha256: str) -> tuple[str, bytes] | None:
-    """Return name and content of the file that was graded, None where it is not there or was changed since."""
-    for path in sorted((folder / RECEIVED).glob("*")):
-        content = path.read_bytes()
-        if not sha256 or hashlib.sha256(content).hexdigest() == sha256:
-            return path.name, content
-    return None
-
-
 def write_student(
     out: Path, result: SubmissionResult, words: Words, policy: Policy, standing: Standing | None = None
 ) -> None:
@@ -119,8 +93,7 @@ def write_student(
 
     A result that is held back has none of them.
     """
-    folder = out / "students" / result.student
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = student_folder(out, result.student)
     held = standing is not None and standing.held
     for name in STUDENT_FILES if held else ():
         (folder / name).unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from autograder.classroom.compare import compare, never_lower
 from autograder.config import Config
 from autograder.grading.many.batch import settle
 from autograder.grading.many.journal import Journal, JournalError, recorded
+from autograder.grading.many.received import keep_received
 from autograder.grading.many.rerender import (
     merge_runs,
     put_back,
@@ -24,8 +25,7 @@ from autograder.grading.many.rerender import (
 )
 from autograder.identity import Identity
 from autograder.intake.discover import Entry
-from autograder.reporting.bundle import submission_of, verify
-from autograder.reporting.gradebook import keep_received
+from autograder.reporting.received_bundle import submission_of, verify
 from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
 from autograder.reporting.words import Words
@@ -42,7 +42,7 @@ def run(out: Path, *handed, resume=False) -> Path:
     with Journal(out, resume=resume) as journal:
         for result, content in handed:
             journal.append(row(result))
-            keep_received(out / "students" / result.student, "paged_attention.ipynb", content)
+            keep_received(out, result.student, "paged_attention.ipynb", content)
     return out
 
 

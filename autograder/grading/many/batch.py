@@ -1,20 +1,24 @@
 """One run of ``autograder grade``: entries in; journal, reports and grades.csv out."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from autograder.config import Config
+from autograder.contract.seed import demand_same, read_seed
+from autograder.grading.many.canary import canary, has_machine_fault, watched_over
 from autograder.grading.many.journal import Journal, JournalError, Recorded, recorded
 from autograder.grading.many.pool import grade_many
-from autograder.grading.many.worker import Job
+from autograder.grading.many.work import Job
 from autograder.grading.one.hidden_test_files import check_hidden_tests, tests_version
+from autograder.identity import Identity
 from autograder.intake.discover import Entry
 from autograder.intake.names import folded
 from autograder.reporting.gradebook import write_grades
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line
-from autograder.reporting.schema import from_row
+from autograder.reporting.schema import from_row, row
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,21 @@ def grade_batch(
     graded again, and who is not among the entries stays as they are. ``on_graded`` hears of each at once.
     """
     check_hidden_tests()
+    seed = read_seed(settings.config.seed_file)
     with Journal(out, settings.resume) as journal:
         earlier = recorded(out) if settings.resume else Recorded({})
         _refuse_other_device(earlier, settings.device, out)
         lines = {student: grade_line(result) for student, result in earlier.results.items()}
-        known = {
-            student: (result.sha256, result.who)
-            for student, result in earlier.results.items()
-            if result.versions.get("tests") == tests_version()
-        }
+        known: dict[str, tuple[str, Identity]] = {}
+        for student, result in earlier.results.items():
+            if result.versions.get("tests") == tests_version() and not has_machine_fault(row(result)):
+                demand_same(result.versions.get("seed", seed.sha256), seed.sha256)
+                known[student] = (result.sha256, result.who)
         job = Job(out, settings.config, settings.lang, settings.allow_weak, known, settings.device)
         jobs = 1 if settings.device == "cuda" else settings.jobs  # one submission at a time has the GPU
         try:
-            for graded in grade_many(settle(entries, earlier.results.values()), jobs, job):
-                if graded is not None:
+            for graded in _rows_of(settle(entries, earlier.results.values()), jobs, job):
+                if graded:
                     journal.append(graded)
                     lines[graded["student"]] = grade_line(from_row(graded))
                     on_graded(lines[graded["student"]])
@@ -80,3 +85,12 @@ def _refuse_other_device(earlier: Recorded, device: str, out: Path) -> None:
         raise JournalError(
             f"{out} holds results of {others[0]}, and {device} would take their place; grade into another -o and merge."
         )
+
+
+def _rows_of(entries: Sequence[Entry], jobs: int, job: Job) -> Iterator[dict[str, Any] | None]:
+    """Yield the rows of the run, on a GPU watched over by the reference solution."""
+    if job.device != "cuda":
+        yield from grade_many(entries, jobs, job)
+        return
+    with canary(job.device, job.allow_weak) as check:
+        yield from watched_over(grade_many(entries, jobs, job), check)

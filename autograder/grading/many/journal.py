@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from autograder.errors import GraderError
+from autograder.reporting.foreign_rows import is_possible
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import RowError, from_row
 
@@ -19,6 +19,8 @@ NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
 _MEND = "that student has no result from it; grade the file again with --resume."
 _PARTS = (("journal", ".jsonl"), ("students", ""), ("bundles", ""), ("grades", ".csv"), ("class", ".html"))
+LONGEST_LINE = 1 << 24
+_HERE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # no link to elsewhere, no pipe in a file's place
 
 
 class JournalError(GraderError):
@@ -34,7 +36,7 @@ class Journal:
     def __init__(self, out: Path, resume: bool) -> None:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(out / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock = os.open(out / ".lock", os.O_RDWR | _HERE, 0o644)
         except OSError as error:
             raise JournalError(f"{out} cannot be written ({error.strerror}); choose another folder with -o.") from error
         try:
@@ -43,11 +45,13 @@ class Journal:
             os.close(self._lock)
             raise JournalError(f"Another grader is working in {out}; wait for it or choose another -o.") from error
         path = out / NAME
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise JournalError(f"{path} is no file of a grader's; choose another folder with -o.")
         if resume:
             _cut_torn_line(path)
         elif path.exists():
             _set_aside(out)
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | _HERE, 0o644)
         self._synced = time.monotonic()
 
     def append(self, row: dict[str, Any]) -> None:
@@ -87,29 +91,39 @@ class Recorded:
 
 
 def rows(out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of ``out``'s journal that are JSON and name a student, in order, whatever else they hold."""
+    """Yield the rows of ``out``'s journal in order; a line that is torn, foreign or impossible is passed over."""
     for _, data in _lines(out):
-        if isinstance(data, dict) and "student" in data:
+        if isinstance(data, dict) and _problem(data)[1] is not None:
             yield data
 
 
 def recorded(out: Path) -> Recorded:
-    """Read ``out``'s journal; a torn, foreign or newer line costs nobody else anything."""
+    """Read ``out``'s journal; a torn, foreign, impossible or newer line costs nobody else anything."""
     latest: dict[str, SubmissionResult] = {}
     problems = []
     for number, data in _lines(out):
-        try:
-            result = from_row(data)
+        why, result = _problem(data)
+        if result is None:
+            problems.append(f"{out / NAME} line {number} cannot be used ({why}); {_MEND}")
+        else:
             latest[result.student] = result
-        except RowError as error:
-            problems.append(f"{out / NAME} line {number} cannot be used ({error}); {_MEND}")
     return Recorded({student: latest[student] for student in sorted(latest)}, tuple(problems))
+
+
+def _problem(data: object) -> tuple[str, SubmissionResult | None]:
+    try:
+        result = from_row(data)
+    except RowError as error:
+        return str(error), None
+    return ("", result) if is_possible(result) else ("no grader writes such a row", None)
 
 
 def _lines(out: Path) -> Iterator[tuple[int, object]]:
     path = out / NAME
-    with path.open("rb") if path.exists() else BytesIO() as file:
-        for number, line in enumerate(file, 1):
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
             try:
                 yield number, json.loads(line)
             except (ValueError, RecursionError):

@@ -7,12 +7,12 @@ from tempfile import TemporaryDirectory
 
 from autograder.config import Config
 from autograder.grading.confined import confined_server
+from autograder.grading.many.received import received_file
 from autograder.grading.many.rerender import results
 from autograder.grading.one.grade_one import grade_one
 from autograder.intake.discover import discover
 from autograder.intake.read import read
 from autograder.reporting.describe import describe
-from autograder.reporting.gradebook import received_file
 from autograder.reporting.request import RegradeRequest, RequestError
 from autograder.reporting.results import SubmissionResult, TestResult
 from autograder.reporting.words import Words
@@ -21,7 +21,7 @@ from autograder.reporting.words import Words
 def replay(request: RegradeRequest, out: Path, config: Config, words: Words) -> tuple[str, bool]:
     """Return what grading the requested file again shows, and whether each case came out as the block says."""
     owner = next((r for r in results(out).values() if r.sha256 == request.file), None)
-    received = received_file(out / "students" / owner.student, owner.sha256) if owner else None
+    received = received_file(out, owner) if owner else None
     if owner is None or received is None:
         raise RequestError(f"{out} holds no graded file with the hash {request.file}; name the run that graded it.")
     with TemporaryDirectory() as folder, confined_server(allow_weak=False) as server:

@@ -13,20 +13,16 @@ from autograder.classroom.enrolled import Enrolled, enrolled
 from autograder.classroom.records import kept_beside, read_records_of
 from autograder.classroom.stand import stand
 from autograder.config import Config
+from autograder.contract.seed import demand_same
 from autograder.findings import Finding
 from autograder.grading.many.cores import usable_cores
 from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
+from autograder.grading.many.received import keep_received, received_file
 from autograder.reporting.bundle import make_bundle
 from autograder.reporting.class_page import render_class
 from autograder.reporting.feedback import Policy
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import (
-    keep_received,
-    received_file,
-    student_files,
-    write_grades,
-    write_student,
-)
+from autograder.reporting.gradebook import student_files, write_grades, write_student
 from autograder.reporting.merge import merge_all
 from autograder.reporting.report import render_index
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
@@ -152,10 +148,11 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
             raise JournalError(f"{out} is one of the runs to merge and would be overwritten; give another -o.")
     merged: Iterable[SubmissionResult] = ()
     problems: list[Finding] = []
-    for run in runs:
-        own = usable(run)
-        if own.problems:
-            raise JournalError(own.problems[0])
+    read = [usable(run) for run in runs]
+    if torn := next((problem for own in read for problem in own.problems), None):
+        raise JournalError(torn)
+    _demand_one_seed(result for own in read for result in own.results.values())
+    for own in read:
         merged, found = merge_all(merged, own.results.values())
         problems += found
     if two := next((problem for problem in problems if problem.code == "merge.attempts"), None):
@@ -171,11 +168,16 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
             write_atomic(out / name, content)
         for result in merged:
             journal.append(row(result))
-            folders = (run / "students" / result.student for run in runs)
-            received = next((kept for folder in folders if (kept := received_file(folder, result.sha256))), None)
-            if received:
-                keep_received(out / "students" / result.student, *received)
+            received = next(filter(None, (received_file(run, result) for run in runs)), ("", b""))
+            keep_received(out, result.student, result.file, received[1])
     return render(out, config, words)[0], problems
+
+
+def _demand_one_seed(results: Iterable[SubmissionResult]) -> None:
+    """Raise SeedError where two results come from different seeds; a device's part depends on none."""
+    seeds = [seed for result in results if (seed := result.versions.get("seed"))]
+    for seed in seeds:
+        demand_same(seeds[0], seed)
 
 
 def write_bundles(
@@ -199,7 +201,7 @@ def write_bundles(
         if standing.held:
             (folder / f"{name}.zip").unlink(missing_ok=True)
             continue
-        received = received_file(out / "students" / student, result.sha256)
+        received = received_file(out, result)
         if received is None and result.rejected is None:
             without.append(student)
             (folder / f"{name}.zip").unlink(missing_ok=True)
@@ -208,7 +210,7 @@ def write_bundles(
             result = anonymous(result, name)
         files: Mapping[str, bytes] = student_files(result, words, config.feedback, standing)
         tests = result.versions.get("tests", "")
-        content = make_bundle(result, files, received[1] if received else None, tests, sha256(lock).hexdigest())
+        content = make_bundle(result, files, received[1] if received else b"", tests, sha256(lock).hexdigest())
         paths.append(folder / f"{name}.zip")
         write_atomic(paths[-1], content)
         index.append((grade_line(result, standing), sha256(content).hexdigest()))

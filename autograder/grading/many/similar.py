@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.errors import GraderError
+from autograder.grading.many.received import RECEIVED, received_file
 from autograder.grading.many.rerender import results
 from autograder.intake.discover import discover
 from autograder.intake.read import read
 from autograder.intake.submission import Submission
+from autograder.outside.text import for_csv
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import received_file
 
 OPEN = re.compile(r"^\s*raise NotImplementedError\b", re.MULTILINE)
 
@@ -33,14 +34,14 @@ def write_bodies(out: Path, starter: Path, folder: Path) -> int:
     writer.writerow(("filename", "label"))
     count = 0
     for student, result in results(out).items():
-        received = received_file(out / "students" / student, result.sha256)
+        received = received_file(out, result)
         if result.rejected or received is None:
             continue
         place = folder / student / "todos.py"
         place.parent.mkdir(exist_ok=True)
-        own = functions(_cells(out / "students" / student / "received" / received[0]))
+        own = functions(_cells(out / "students" / student / RECEIVED / received[0]))
         write_atomic(place, own_lines(own, given).encode("utf-8", "replace"))
-        writer.writerow((f"{student}/todos.py", student))
+        writer.writerow((f"{student}/todos.py", for_csv(student)))
         count += 1
     write_atomic(folder / "info.csv", table.getvalue().encode("utf-8", "replace"))
     return count

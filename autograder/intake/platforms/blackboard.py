@@ -5,8 +5,8 @@ import re
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, common_start, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable
 from autograder.intake.submission import Refusal
+from autograder.outside.names import printable
 
 _NAME = re.compile(r"(?P<front>.+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?P<rest>[_.].*)", re.DOTALL)
 _NAME_LINE = re.compile(r"[^:：]*[:：]\s*(?P<name>.*)\((?P<login>[^()]+)\)\s*")

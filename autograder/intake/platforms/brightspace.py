@@ -6,7 +6,7 @@ from datetime import datetime
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable
+from autograder.outside.names import printable
 
 _NAME = re.compile(
     r"\d+-(?P<id>\d+) - (?P<name>.+?) ?- "

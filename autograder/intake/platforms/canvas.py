@@ -9,7 +9,8 @@ from collections import Counter, defaultdict
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable, stem
+from autograder.intake.source import stem
+from autograder.outside.names import printable
 
 _WORK = r"_(?:(?P<attachment>\d{3,})_(?P<file>.+)|(?P<entry>text|link)\.html)"
 # Ids of at least two and three digits, or names such as lab_2_1_alice would pass for Canvas.

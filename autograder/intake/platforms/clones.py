@@ -5,7 +5,7 @@ import os
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, common_start, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable
+from autograder.outside.names import printable
 
 _WRAPPER = "-submissions"
 

@@ -5,7 +5,8 @@ import re
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import kind, printable, stem
+from autograder.intake.source import kind, stem
+from autograder.outside.names import printable
 
 _SUBMITTED = "Submitted files"
 _VERSION = re.compile(r"(?:Version|版本) ?(?P<number>\d+)")

@@ -8,8 +8,8 @@ import yaml
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable
 from autograder.intake.submission import UsageError
+from autograder.outside.names import printable
 
 _FOLDER = re.compile(r"submission_\d+")
 LIST = "submission_metadata.yml"

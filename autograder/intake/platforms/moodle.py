@@ -5,7 +5,7 @@ import re
 from autograder.identity import Identity
 from autograder.intake.listing import Listing, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable
+from autograder.outside.names import printable
 
 # The default group of a team assignment has no id.
 _NAME = re.compile(r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>file|onlinetext)(?:_.*)?", re.DOTALL)

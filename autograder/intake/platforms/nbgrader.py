@@ -6,8 +6,8 @@ from autograder.identity import Identity
 from autograder.intake.choose import expected_name
 from autograder.intake.listing import Child, Listing, join
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import printable
 from autograder.intake.submission import Refusal
+from autograder.outside.names import printable
 
 FOLDER = "submitted"
 _TIME = "timestamp.txt"

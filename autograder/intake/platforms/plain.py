@@ -7,8 +7,9 @@ from autograder.intake.choose import expected_name
 from autograder.intake.disk import MAX_ENTRIES
 from autograder.intake.listing import Child, Listing, join, notebooks
 from autograder.intake.platforms.piece import Piece, Reading
-from autograder.intake.source import kind, printable, stem
+from autograder.intake.source import kind, stem
 from autograder.intake.submission import UsageError
+from autograder.outside.names import printable
 
 _OTTER = re.compile(r"(?P<name>.+)_(?P<time>\d{4}_\d\d_\d\dT\d\d_\d\d_\d\d_\d{6}(?: ?\(\d+\))?)", re.DOTALL)
 _A_CLASS = 3
