@@ -1,4 +1,4 @@
-"""What ``autograder doctor`` says: the layers of confinement that are active here, what to do about the rest, and how even its time is."""
+"""What ``autograder doctor`` says: which walls stand here, what to do about the rest, and how even the clock is."""
 
 from dataclasses import dataclass
 
