@@ -4,6 +4,7 @@ Each target draws an input by Hypothesis from true ones with a few things change
 exception that is not part of the place's contract comes out, and so does work that takes too long.
 """
 
+import contextlib
 import copy
 import json
 import resource
@@ -23,8 +24,10 @@ from autograder.contract.scenarios import scenarios
 from autograder.grading.many.journal import NAME, rows
 from autograder.intake.discover import discover
 from autograder.intake.names import identify, unique
+from autograder.intake.notebook import notebook_cells
 from autograder.intake.read import read
-from autograder.intake.submission import Rejected, Submission, UsageError
+from autograder.intake.submission import Refusal, Rejected, Submission, UsageError
+from autograder.outside import zips
 from autograder.outside.names import file_name
 from autograder.reporting.gradebook import grades_csv, student_files
 from autograder.reporting.received_bundle import results_of, submission_of, verify
@@ -215,6 +218,24 @@ ROWS = tuple(
         ("passed", None, {"code": "intake.empty", "details": {"file": "a.py"}}),
     )
 )  # fmt: skip
+
+
+def raw(content: bytes) -> None:
+    """Give bytes to whatever reads bytes; what is not refused in one of the ways that there are comes out."""
+    with contextlib.suppress(Refusal):
+        notebook_cells(content)
+    with contextlib.suppress(zips.BadZip, zips.TooMany):
+        for member in zips.members(content):
+            with contextlib.suppress(zips.BadZip, zips.TooBig):
+                member.read()
+    with contextlib.suppress(ProtocolError):
+        for message in Decoder(LIMIT).feed(content):
+            frame = message.read()
+            if "loaded" in frame.data:
+                errors_of(frame.data["loaded"], 3)
+            else:
+                traces_of(frame, [2])
+
 
 TARGETS: dict[str, Callable[[st.DataObject], str]] = {
     target.__name__: target for target in (notebook, script, archive, names, reply, journal, bundle)
