@@ -55,11 +55,12 @@ def load_config(start: Path, handed_in: Sequence[Path] = ()) -> Config:
 
 def _read(path: Path) -> Config:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("autograder")
+        tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as TOML ({error}); mend it or grade from another folder.") from error
-    if table is None:
-        return Config()
+    table = tool.get("autograder", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path} sets tool.autograder to {table!r}; it is a table of settings, [tool.autograder].")
     for key, value in table.items():
         _check(path, key, value)
     if table.get("seed_file"):

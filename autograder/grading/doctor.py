@@ -1,4 +1,4 @@
-"""What ``autograder doctor`` says: which walls stand here, what to do about the rest, and how even the clock is."""
+"""What ``autograder doctor`` says: which walls are active, what to do about the rest, and how even time is."""
 
 from dataclasses import dataclass
 

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from autograder.outside.text import for_markdown
 from autograder.reporting import blockview
 from autograder.reporting.describe import describe
+from autograder.reporting.play_line import play_line
 from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
 from autograder.reporting.words import Words
 
@@ -30,9 +31,10 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Example:
-    """The shortest failing example: its steps in words, and the states around the last one."""
+    """The shortest failing example: its steps in words, the line that plays it, and the states around the last step."""
 
     steps: tuple[str, ...]
+    play: str
     before: object
     after: object
 
@@ -150,7 +152,7 @@ def _section(name: str, question: QuestionResult, result: SubmissionResult, word
 
 def _example(example: Mapping[str, Any], words: Words) -> Example:
     steps = tuple(describe(operation, words) for operation in example["operations"])
-    return Example(steps, example["before"], example["after"])
+    return Example(steps, play_line(example["operations"]), example["before"], example["after"])
 
 
 def case_title(test: TestResult, words: Words) -> str:

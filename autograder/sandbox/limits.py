@@ -25,6 +25,7 @@ class Limits:
     open_files: int = 64
     threads: int = 64
     file_bytes: int = 0
+    locked_bytes: int = 0
     submission_s: float = 10.0
     submission_wall_s: float = 60.0
     submission_bytes: int = 32 * MIB

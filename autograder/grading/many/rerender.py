@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from autograder.config import Config
+from autograder.contract.seed import demand_same
 from autograder.findings import Finding
 from autograder.grading.many.journal import NAME, Journal, JournalError, rows
 from autograder.intake.disk import read_file
@@ -53,8 +54,10 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
     """Merge runs (shards, CPU and GPU) into ``out``; return its lines and what did not belong together."""
     merged: Iterable[SubmissionResult] = ()
     problems: list[Finding] = []
-    for run in runs:
-        merged, found = merge_all(merged, _latest(run).values())
+    latest = [_latest(run) for run in runs]
+    _demand_one_seed(result for run in latest for result in run.values())
+    for run in latest:
+        merged, found = merge_all(merged, run.values())
         problems += found
     with Journal(out, resume=False) as journal:
         for result in merged:
@@ -63,6 +66,13 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
                 out, result.student, result.file, next(filter(None, (_received(r, result) for r in runs)), b"")
             )
     return render(out, config, words), problems
+
+
+def _demand_one_seed(results: Iterable[SubmissionResult]) -> None:
+    """Raise SeedError where two results come from different seeds; a device's part depends on none."""
+    seeds = [seed for result in results if (seed := result.versions.get("seed"))]
+    for seed in seeds:
+        demand_same(seeds[0], seed)
 
 
 def write_bundles(out: Path, lock: bytes, config: Config, words: Words) -> list[Path]:

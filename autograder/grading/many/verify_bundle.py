@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 from autograder.config import Config
 from autograder.contract.questions import questions
+from autograder.contract.seed import demand_same, read_seed
 from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.one.grade_one import grade_one
@@ -21,6 +22,7 @@ def verify_bundle(path: Path, regrade: bool, config: Config, words: Words) -> li
     if problems or not regrade:
         return problems
     stored = results_of(path)
+    demand_same(stored["versions"].get("seed", "unknown"), read_seed(config.seed_file).sha256)
     name, content = submission_of(path)
     with TemporaryDirectory() as folder, confined_server(allow_weak=False) as server:
         received = Path(folder) / name

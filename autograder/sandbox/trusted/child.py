@@ -26,6 +26,8 @@ _TICK_MS = 5
 _CHUNK = 1 << 16
 _NEAR = 0.75  # of the memory limit: a crash there is taken for want of memory
 _ABORTS = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+_CRASHES = {int(s): s.name for s in (*_ABORTS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS)}
+"""The signals that a report names: a submission can send itself any."""
 
 
 class Died(Found):
@@ -85,6 +87,11 @@ class Child:
         """Send the requests at once and yield the reply to each, which has the whole time of a case; raise Died."""
         wire = b"".join(request.wire for request in requests)
         return self._converse(wire, [request.reply for request in requests], self._limits.case_cpu_s, patience)
+
+    @property
+    def pid(self) -> int:
+        """Return its process id as this process sees it."""
+        return self._pid
 
     @property
     def cpu_s(self) -> float:
@@ -194,7 +201,7 @@ def _cause(ended: Exit, limits: Limits) -> Finding:
     if ended.code in (EXIT_MACHINE, EXIT_DEVICE):
         return Finding("run.machine" if ended.code == EXIT_MACHINE else "device.fault")
     if ended.code >= 0 and ended.code != OUT_OF_MEMORY:
-        return Finding("run.exited", {"status": ended.code})
+        return Finding("run.exited")
     short_of_memory = -ended.code in _ABORTS and ended.memory_bytes >= _NEAR * limits.memory_bytes
     if ended.code == OUT_OF_MEMORY or short_of_memory:
         return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
@@ -202,4 +209,4 @@ def _cause(ended: Exit, limits: Limits) -> Finding:
         return Finding("run.cpu", {"seconds": str(limits.total_cpu_s)})
     if ended.code == -signal.SIGKILL:  # nobody but the kernel does this, when the machine's memory runs out
         return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
-    return Finding("run.crashed", {"signal": signal.Signals(-ended.code).name})
+    return Finding("run.crashed", {"signal": _CRASHES.get(-ended.code, "other")})

@@ -1,8 +1,10 @@
 """Replies of a child, checked by exact type before anyone relies on them."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.contract.closed_lists import CONTRACT_NAMES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
@@ -19,6 +21,8 @@ _PARTS = (
 _STATE = {"managers", "requests"}
 _INTS = {int}
 _LARGE = 1 << 63
+NOTED_BYTES = 4000
+"""What a submission may say in its own words, all its cells together."""
 _OBSERVATIONS = ({"returned", "state"}, {"raised", "state"}, {"ends", "raised", "state"})
 _RETURNED = {"returned": None}
 
@@ -61,15 +65,18 @@ def _ends(numbers: object, raised: object) -> list[dict[str, Any]]:
 
 
 def errors_of(loaded: object, cells: int) -> list[dict[str, Any]]:
-    """Return the errors noted while a submission's cells ran: at most one each, in their order."""
+    """Return the errors noted while a submission's cells ran: at most one each, in their order, their texts cut where
+    all together are too long."""
     errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)
-    last = 0
+    last, left = 0, NOTED_BYTES
     for error in errors:
         _require(_exact(error, dict).keys() == {"cell", "name", "line", "text"}, "not an error of a cell")
         _require(last < _exact(error["cell"], int) <= cells, "not the next cell")
         last = error["cell"]
-        _text(error["name"]), _text(error["text"])
         _require(error["line"] is None or 0 <= _exact(error["line"], int) < _MAX_LINE, "not a line")
+        for part in ("name", "text"):
+            error[part] = _text(error[part]).encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
+            left -= len(error[part].encode())
     return errors
 
 
@@ -144,7 +151,7 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
 
 def _float(content: Any, *_: object) -> str:
     try:
-        float.fromhex(_text(content))
+        _require(math.isfinite(float.fromhex(_text(content))), "not a float")
     except (ValueError, OverflowError):
         raise ProtocolError("not a float") from None
     return str(content)
@@ -158,6 +165,7 @@ _CHECKS: dict[str, Callable[[Any, Sequence[bytes], int], Any]] = {
     "list": _items,
     "tuple": _items,
     "sequence": _items,
+    "set": _items,
     "dict": _entries,
     "tensor": _tensor,
     "float": _float,
@@ -172,6 +180,7 @@ def _raised(raised: object) -> dict[str, Any]:
     _text(error["name"]), _text(error["text"]), _exact(error["oom"], bool)
     for name in ("blank", "missing"):
         _require(error[name] is None or type(error[name]) is str, "not a name")
+    _require(error["missing"] is None or error["missing"] in CONTRACT_NAMES, "not a name of the contract")
     _require(set(map(type, _exact(error["bases"], list))) <= {str}, "not names of classes")
     return error
 

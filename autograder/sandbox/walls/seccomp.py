@@ -13,7 +13,7 @@ import errno
 import os
 import tempfile
 
-from autograder.sandbox.walls import libc
+from autograder.sandbox.walls import gpu, libc
 
 _ALLOWED = """
 read readv pread64 preadv write writev pwrite64 pwritev close close_range lseek dup dup2
@@ -29,7 +29,7 @@ getpid gettid getppid getuid geteuid getgid getegid getresuid getresgid getgroup
 getrandom poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd eventfd2
 exit exit_group
 """.split()
-_FOR_A_DRIVER = "ioctl fadvise64 flock futex madvise membarrier mincore msync preadv2 pwritev2 sysinfo".split()
+_FOR_A_DRIVER = "fadvise64 flock futex madvise membarrier mincore msync preadv2 pwritev2 sysinfo".split()
 _WRITING = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_TMPFILE & ~os.O_DIRECTORY
 _CLONE_THREAD = 0x10000
 # Not F_SETOWN and F_SETSIG: with them a file could be made to send any signal to any process of the same user.
@@ -57,11 +57,11 @@ class Program:
         libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.addressof(self._header))
 
 
-def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Program:
+def compile_filter(may_write_files: bool, drives_gpu: bool = False) -> Program:
     """Compile the list; where no other wall stands around files they may only be read. OSError without libseccomp.
 
-    A process that drives a GPU asks its driver by ``ioctl``, under numbers that only the driver knows; its libraries
-    lock files and look at pages, and only one submission runs there at a time.
+    A process that drives a GPU has the calls of :mod:`gpu` on it, too; its libraries lock files and look at pages, and
+    only one submission runs there at a time.
     """
     try:
         import pyseccomp
@@ -75,7 +75,7 @@ def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Progr
             rules.add_rule(pyseccomp.ALLOW, name, *conditions)
 
     arg, equal, masked = pyseccomp.Arg, pyseccomp.EQ, pyseccomp.MASKED_EQ
-    for name in (*_ALLOWED, *(_FOR_A_DRIVER if drives_devices else ())):
+    for name in (*_ALLOWED, *((*gpu.CALLS, *_FOR_A_DRIVER) if drives_gpu else ())):
         allow(name)
     allow("clone", arg(0, masked, _CLONE_THREAD, _CLONE_THREAD))
     allow("prlimit64", arg(2, equal, 0))
@@ -85,8 +85,10 @@ def compile_filter(may_write_files: bool, drives_devices: bool = False) -> Progr
         else:
             allow(name, arg(position, masked, _WRITING, 0))
     lists: tuple[tuple[str, int, tuple[int, ...]], ...] = (("fcntl", 1, _FCNTL), ("prctl", 0, _PRCTL))
-    if drives_devices:
-        lists += (("fcntl", 1, _FCNTL_LOCKS),)
+    if drives_gpu:
+        allow("socket", arg(0, equal, gpu.UNIX), arg(1, masked, gpu.SOCKET_KIND, gpu.SEQPACKET))
+        allow("sched_setaffinity", arg(0, equal, 0))
+        lists += (("fcntl", 1, (*gpu.FCNTL, *_FCNTL_LOCKS)),)
     else:
         lists += (("ioctl", 1, _IOCTL), ("madvise", 2, _MADVISE))
         allow("futex", arg(1, masked, _FUTEX_PRIVATE, _FUTEX_PRIVATE))
