@@ -1,10 +1,11 @@
 """Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.contract import allocation, compare_read
+from autograder.contract.attributes import compare_attributes
 from autograder.contract.ledger import compare_ledger
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observations import (
@@ -13,31 +14,18 @@ from autograder.contract.observations import (
     is_int,
     is_oom,
     is_raised,
-    kind_of,
+    is_refusal_without_oom,
+    is_removal_of_what_is_not_there,
+    not_a_number,
     number_of,
     raised_name,
 )
 from autograder.contract.operations import Operation
 from autograder.contract.questions import questions
 from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
-from autograder.contract.scenario import Scenario
 from autograder.findings import Finding
 
-
-def judged_start(scenario: Scenario) -> Scenario | None:
-    """Return a scenario up to the first call that is another TODO's or unjudged; None where it has no such call.
-
-    A call that never comes back leaves no trace to judge, and must cost nothing in the other questions that use it.
-    """
-    table = questions()
-    unjudged = table[scenario.question].unjudged
-    if not unjudged:
-        return None
-    foreign = {call for call, owner in table.owner.items() if owner != scenario.question} | unjudged
-    for step, operation in enumerate(scenario.operations):
-        if operation.name in foreign:
-            return replace(scenario, operations=scenario.operations[:step])
-    return None
+MOST_TOKENS = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -52,34 +40,29 @@ class Deviation:
 def first_deviation(
     question: str, operations: Sequence[Operation], trace: list[Any], focus: Sequence[str] = ()
 ) -> Deviation | None:
-    """Return where and how a trace first breaks the contract, or None when it is right.
+    """Return where and how a trace first breaks the contract, and whose fault that is, or None when it is right.
 
-    ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
-    q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
+    The whole state is judged after every call, except where a table that was set by hand is read: there the reads
+    alone, so that a wrong allocation costs nothing. ``focus`` narrows a ledger to some of its entries.
     """
-    table, judge = questions(), _Judge(question, focus)
-    decode, prefill = table.owner["decode"], table.owner["prefill"]
+    table, judge = questions(), _Judge(question, operations, focus)
     before: State = EMPTY_STATE
     for step, (operation, observation) in enumerate(zip(operations, trace, strict=True)):
         after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
-            operation = judge.guilty or operation
-            owner = prefill if finding.code == "prefill.grow" else table.owner.get(operation.name, table.given_code)
-            if operation.name in table[question].unjudged or (question, owner) == (decode, prefill):
-                return None  # what follows cannot be judged, and the fault costs points where it belongs
-            return Deviation(step, finding, owner)
+            guilty = "prefill" if finding.code == "prefill.grow" else (judge.guilty or operation).name
+            return Deviation(step, finding, table.owner.get(guilty, table.given_code))
         before = after
     return None
 
 
 class _Judge:
-    def __init__(self, question: str, focus: Sequence[str]) -> None:
+    def __init__(self, question: str, operations: Sequence[Operation], focus: Sequence[str]) -> None:
         self.model = ReferenceModel()
-        table = questions()
-        self.whole_life = question == table.given_code
-        self.reads_alone = question == table.owner["read"]
-        self.prefill_alone = question == table.owner["prefill"]
+        owner, used = questions().owner, {call.name for operation in operations for call in calls_of(operation)}
+        self.reads_alone = question == owner["read"] and "prefill" not in used
+        self.pool_matters = "read" in used
         self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
         self.stretch = Stretch(self.model)
@@ -96,10 +79,10 @@ class _Judge:
 
         if operation.name in ("decode", "release"):
             stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
-            if stuck or (self.prefill_alone and operation.name == "decode"):
+            if stuck:
                 return stuck
-        if operation.name == "read" and self.whole_life and pool:
-            pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
+        if operation.name == "fill" and not self.pool_matters and raised_name(seen):
+            return None  # a pool of another shape costs points where it is read
         expected = self.model.apply(operation)
         self.stretch.note(operation, expected)
         found = self._outcome(operation, expected, seen)
@@ -107,20 +90,25 @@ class _Judge:
             return found
         if operation.name == "ledger":
             return compare_ledger(operation, seen.get("returned"), self.focus) if expected.outcome == "ok" else None
-        if self.reads_alone and operation.name != "read":
+        if self.reads_alone and operation.name not in ("read", "fill"):
             return None
         if expected.outcome != "ok":
-            return allocation.unchanged(before, after, "refusal.changed", operation.name)
+            return allocation.unchanged(before, after, "refusal.changed", operation.name, own=names)
         if operation.name == "read":
             assert pool is not None
             assert request is not None
             found = compare_read.compare_read(pool, request, seen.get("returned"), expected.value)
-            return found or allocation.unchanged(before, after, "read.changed", "read")
+            return found or allocation.unchanged(before, after, "read.changed", "read", own=names)
         if operation.name == "report":
             return _compare_report(seen.get("returned"), expected.value) or allocation.unchanged(
-                before, after, "changed.other", "report"
+                before, after, "changed.other", "report", own=names
             )
-        if operation.name in ("fill", "place"):
+        if operation.name == "attributes":
+            return compare_attributes(seen.get("returned"), expected.value)
+        if operation.name == "fill":
+            assert pool is not None
+            return allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+        if operation.name in ("place", "poison"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
 
@@ -150,11 +138,15 @@ class _Judge:
                 return None
             if name == "fill":
                 return Finding("pool.shape")
+            if name == "prefill" and is_removal_of_what_is_not_there(seen):
+                return Finding("prefill.removed")
             if is_oom(seen) or is_raised(seen, "ValueError"):
                 code = f"{name}.refused" if name in ("prefill", "decode", "release", "read") else "call.raised"
                 return Finding(code, {"got": got, "operation": name})
             return Finding("call.raised", {"operation": name, "got": got})
         if expected.outcome == "OOM":
+            if is_refusal_without_oom(seen):
+                return Finding("oom.text", {"operation": name})
             return None if is_oom(seen) else Finding(f"{name}.oom", {"got": got or "-"})
         if is_raised(seen, "ValueError"):
             return None
@@ -190,7 +182,7 @@ class _Judge:
         change = allocation.TableChange(self.model, m, r, free_before, table_before)
         found = (
             change.check(name, after["requests"].get(r, {}))
-            or allocation.free_blocks(pool, new)
+            or allocation.free_blocks(pool, new, operation=name)
             or allocation.others_unchanged(before, after, name, (m, r))
         )
         holders = self.holders.setdefault(m, {})
@@ -205,7 +197,7 @@ class _Judge:
     def _fresh_request(self, r: str, after: State) -> Finding | None:
         seen, request = after["requests"].get(r, {}), self.model.requests[r]
         if not is_int(seen.get("seq_len")):
-            return Finding("blocks.kind", {"what": "seq_len", "kind": kind_of(seen.get("seq_len"))})
+            return not_a_number("seq_len", seen.get("seq_len"))
         table = seen.get("table")
         empty = isinstance(table, dict) and next(iter(table.values()), None) == []
         return None if empty and seen["seq_len"] == request.seq_len else Finding("request.initial")
@@ -228,6 +220,6 @@ def _compare_report(returned: Any, expected: dict[str, float]) -> Finding | None
         number = number_of(report.get(key))
         if number is None or (isinstance(value, int) and not is_int(report[key])):
             return Finding("report.kind", {"name": key})
-        if abs(number - value) > 1e-9:
+        if abs(number) > MOST_TOKENS or abs(number - value) > 1e-9:  # a float holds no larger integer
             return Finding("report.value", {"name": key})
     return None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from autograder.contract.cell_bytes import poison
 from autograder.contract.operations import DTYPE_BYTES, Operation
 
 Outcome = Literal["ok", "OOM", "ValueError"]
@@ -14,6 +15,7 @@ class ReferenceRequest:
 
     seq_len: int
     table: list[int] = field(default_factory=list)
+    request_id: int = 0
 
 
 @dataclass
@@ -72,7 +74,7 @@ class ReferenceModel:
     def _request(self, r: str, request_id: int, prompt_len: int) -> Expected:
         if request_id < 0 or prompt_len <= 0:
             return Expected("ValueError")
-        self.requests[r] = ReferenceRequest(prompt_len)
+        self.requests[r] = ReferenceRequest(prompt_len, request_id=request_id)
         return Expected("ok")
 
     def _prefill(self, m: str, r: str) -> Expected:
@@ -125,14 +127,28 @@ class ReferenceModel:
         return Expected("ok", pool.rows(request.table, request.seq_len) if pool.content else None)
 
     def _place(self, r: str, ids: list[int], seq_len: int) -> Expected:
-        self.requests[r] = ReferenceRequest(seq_len, list(ids))
+        self.requests[r] = ReferenceRequest(seq_len, list(ids), self.requests[r].request_id)
         return Expected("ok")
+
+    def _attributes(self, label: str) -> Expected:
+        pool, request = self.pools.get(label), self.requests.get(label)
+        if request:
+            return Expected("ok", {"request_id": request.request_id, "seq_len": request.seq_len})
+        assert pool is not None
+        names = ("num_blocks", "block_size", "head_dim")
+        return Expected("ok", {name: getattr(pool, name) for name in names})
 
     def _seize(self, m: str, r: str, ids: list[int]) -> Expected:
         pool = self.pools[m]
         self.requests[r].table = list(ids)
         taken = set(ids)
         pool.free = [b for b in pool.free if b not in taken]
+        return Expected("ok")
+
+    def _poison(self, m: str, r: str) -> Expected:
+        pool, request = self.pools[m], self.requests[r]
+        kept = [b * pool.block_size + i for b in request.table for i in range(pool.block_size)][: request.seq_len]
+        pool.content = poison(pool.content, pool.row_bytes, pool.dtype, frozenset(kept))
         return Expected("ok")
 
     def _vacate(self, m: str, r: str) -> Expected:

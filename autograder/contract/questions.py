@@ -23,6 +23,7 @@ class Case:
     id: str
     points: int
     after: tuple[str, ...]
+    given: bool = False
 
     @property
     def question(self) -> str:

@@ -1,8 +1,9 @@
 """A scenario is a named list of operations that one hidden test case asks of a submission."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Self
 
 from autograder.contract.cell_bytes import poison, unique_cells
@@ -10,21 +11,45 @@ from autograder.contract.operations import DTYPE_BYTES, Operation
 from autograder.contract.questions import question_of
 from autograder.contract.quiet import quietly, renamed
 
+BY_CALLS = {"seize": "prefill", "vacate": "release"}
+"""The call of a submission that does what an operation does by hand."""
+
+Operations = tuple[Operation, ...]
+
 
 @dataclass(frozen=True)
 class Scenario:
-    """One hidden case: ``question`` decides what is judged, ``focus`` narrows a ledger to some entries."""
+    """One hidden case: ``question`` decides what is judged, ``focus`` narrows a ledger to some entries.
+
+    ``operations`` get every request its blocks by the submission's own calls; ``by_hand`` asks the same of states that
+    are set by hand, so that a wrong TODO costs nothing elsewhere. It is empty where a case has one form only.
+    """
 
     id: str
     question: str
-    operations: tuple[Operation, ...]
+    operations: Operations
     focus: tuple[str, ...] = ()
+    by_hand: Operations = ()
+
+    def followed_by(self, other: "Scenario") -> "Scenario":
+        """Return one case that asks for both, one after the other."""
+        return replace(self, operations=self.operations + other.operations, by_hand=self.by_hand + other.by_hand)
+
+    @property
+    def form_by_hand(self) -> "Scenario":
+        """The case with its states set by hand."""
+        return replace(self, operations=self.by_hand, by_hand=())
+
+    @property
+    def releasing_by_hand(self) -> "Scenario | None":
+        """The case with real prefills, but without a call of the given release; None where it has no such call."""
+        spared = tuple(renamed(operation, {"release": "vacate"}) for operation in self.operations)
+        return None if spared == self.operations else replace(self, operations=spared)
 
 
-def set_up_by_calls(scenario: Scenario) -> Scenario:
-    """Return the scenario with requests that get their blocks, and lose them, by the submission's own calls."""
-    own = {"seize": "prefill", "vacate": "release"}
-    return replace(scenario, operations=tuple(renamed(operation, own) for operation in scenario.operations))
+def by_calls(operations: Iterable[Operation]) -> Operations:
+    """Return operations in which requests get their blocks, and lose them, by the submission's own calls."""
+    return tuple(renamed(operation, BY_CALLS) for operation in operations)
 
 
 class Script:
@@ -35,7 +60,7 @@ class Script:
         self.dtype = dtype
         self._device = device
         self._m = "m"
-        self._cells = self._rows = self._row_bytes = 0
+        self._shapes: dict[str, tuple[int, int, int]] = {}
         self._ids = 0
 
     def _add(self, name: str, *args: object, payload: bytes = b"") -> Self:
@@ -45,13 +70,11 @@ class Script:
     def new(self, num_blocks: int, block_size: int, head_dim: int = 2, m: str = "m") -> Self:
         """Make a manager; the calls that follow are about it."""
         self._m = m
-        self._cells = num_blocks * block_size * head_dim
-        self._rows, self._row_bytes = num_blocks * block_size, head_dim * DTYPE_BYTES[self.dtype]
-        self._block_size = block_size
+        self._shapes[m] = (num_blocks, block_size, head_dim)
         return self._add("new", m, num_blocks, block_size, head_dim, self.dtype, self._device)
 
     def on(self, m: str) -> Self:
-        """Let the calls that follow be about another manager of the same shape."""
+        """Let the calls that follow be about another manager."""
         self._m = m
         return self
 
@@ -80,6 +103,10 @@ class Script:
         """Release a request."""
         return self._add("release", self._m, r)
 
+    def attributes(self, label: str) -> Self:
+        """Look at the numbers that a manager or a request keeps."""
+        return self._add("attributes", label)
+
     def report(self, r: str) -> Self:
         """Ask for a request's report."""
         return self._add("report", self._m, r)
@@ -90,13 +117,14 @@ class Script:
 
     def fill(self, seed: int = 0) -> Self:
         """Put a different value into every cell of the pool."""
-        return self._add("fill", self._m, payload=unique_cells(self._cells, self.dtype, seed))
+        return self._add("fill", self._m, payload=unique_cells(prod(self._shapes[self._m]), self.dtype, seed))
 
     def fill_only(self, ids: Sequence[int], seq_len: int) -> Self:
         """Fill the rows a table of ``ids`` names up to ``seq_len``; everything else becomes NaN."""
-        size = self._block_size
+        _, size, dim = self._shapes[self._m]
         keep = [b * size + i for b in ids for i in range(size)][:seq_len]
-        content = poison(unique_cells(self._cells, self.dtype), self._row_bytes, self.dtype, set(keep))
+        cells = unique_cells(prod(self._shapes[self._m]), self.dtype)
+        content = poison(cells, dim * DTYPE_BYTES[self.dtype], self.dtype, set(keep))
         return self._add("fill", self._m, payload=content)
 
     def place(self, r: str, ids: Sequence[int], seq_len: int) -> Self:
@@ -122,6 +150,24 @@ class Script:
         """Ask for the capacity ledger; what stands in a dict is passed by keyword."""
         return self._add("ledger", *args)
 
-    def scenario(self, id: str, focus: Sequence[str] = ()) -> Scenario:
-        """Return what was written down as the scenario of case ``id``."""
-        return Scenario(id, question_of(id), tuple(self.operations), tuple(focus))
+    def scattered(self, lengths: Mapping[str, int]) -> Self:
+        """Make requests of these lengths whose tables interleave, out of order, whichever free block is taken first."""
+        with self.quietly():
+            self.arrive("filler", 2 * self._shapes[self._m][1])
+            for r in lengths:
+                self.arrive(r, 1)
+            self.release("filler")
+            for length in range(2, max(lengths.values()) + 1):
+                for r in (r for r, wanted in lengths.items() if length <= wanted):
+                    self.decode(r)
+        return self
+
+    def poison(self, r: str) -> Self:
+        """Turn every row of the pool that holds no token of ``r`` into NaN."""
+        return self._add("poison", self._m, r)
+
+    def scenario(self, id: str, focus: Sequence[str] = (), calls: "Script | None" = None) -> Scenario:
+        """Return what was written down as the scenario of case ``id``; ``calls`` is its other form."""
+        hand = tuple(self.operations)
+        own = tuple(calls.operations) if calls else by_calls(hand)
+        return Scenario(id, question_of(id), own, tuple(focus), () if own == hand else hand)

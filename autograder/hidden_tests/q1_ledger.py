@@ -15,7 +15,7 @@ def test_q1_per_token(submission: Checkable) -> None:
     submission.check("q1.per_token")
 
 
-@test_case(name="q1.per_block", points=3, hidden=True)
+@test_case(name="q1.per_block", points=2, hidden=True)
 def test_q1_per_block(submission: Checkable) -> None:
     submission.check("q1.per_block")
 
@@ -25,7 +25,7 @@ def test_q1_total(submission: Checkable) -> None:
     submission.check("q1.total")
 
 
-@test_case(name="q1.dtype_bytes", points=1, hidden=True)
+@test_case(name="q1.dtype_bytes", points=2, hidden=True)
 def test_q1_dtype_bytes(submission: Checkable) -> None:
     submission.check("q1.dtype_bytes")
 

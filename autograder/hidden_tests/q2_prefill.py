@@ -10,7 +10,7 @@ name = "q2"
 points = 20
 
 
-@test_case(name="q2.basic", points=3, hidden=True)
+@test_case(name="q2.basic", points=2, hidden=True)
 def test_q2_basic(submission: Checkable) -> None:
     submission.check("q2.basic")
 
@@ -20,12 +20,12 @@ def test_q2_boundaries(submission: Checkable) -> None:
     submission.check("q2.boundaries")
 
 
-@test_case(name="q2.block_size_one", points=1, hidden=True)
+@test_case(name="q2.block_size_one", points=2, hidden=True)
 def test_q2_block_size_one(submission: Checkable) -> None:
     submission.check("q2.block_size_one")
 
 
-@test_case(name="q2.exact_fit", points=1, hidden=True)
+@test_case(name="q2.exact_fit", points=2, hidden=True)
 def test_q2_exact_fit(submission: Checkable) -> None:
     submission.check("q2.exact_fit")
 
@@ -40,7 +40,7 @@ def test_q2_second_prefill(submission: Checkable) -> None:
     submission.check("q2.second_prefill")
 
 
-@test_case(name="q2.requests_apart", points=2, hidden=True)
+@test_case(name="q2.requests_apart", points=1, hidden=True)
 def test_q2_requests_apart(submission: Checkable) -> None:
     submission.check("q2.requests_apart")
 

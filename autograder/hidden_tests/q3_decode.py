@@ -10,7 +10,7 @@ name = "q3"
 points = 20
 
 
-@test_case(name="q3.basic", points=3, hidden=True)
+@test_case(name="q3.basic", points=2, hidden=True)
 def test_q3_basic(submission: Checkable) -> None:
     submission.check("q3.basic")
 
@@ -20,7 +20,7 @@ def test_q3_grows_when_full(submission: Checkable) -> None:
     submission.check("q3.grows_when_full")
 
 
-@test_case(name="q3.block_size_one", points=2, hidden=True)
+@test_case(name="q3.block_size_one", points=3, hidden=True)
 def test_q3_block_size_one(submission: Checkable) -> None:
     submission.check("q3.block_size_one")
 

@@ -10,12 +10,12 @@ name = "q4"
 points = 15
 
 
-@test_case(name="q4.basic", points=3, hidden=True)
+@test_case(name="q4.basic", points=2, hidden=True)
 def test_q4_basic(submission: Checkable) -> None:
     submission.check("q4.basic")
 
 
-@test_case(name="q4.cuts_the_tail", points=1, hidden=True)
+@test_case(name="q4.cuts_the_tail", points=2, hidden=True)
 def test_q4_cuts_the_tail(submission: Checkable) -> None:
     submission.check("q4.cuts_the_tail")
 

@@ -15,22 +15,22 @@ def test_q5_request(submission: Checkable) -> None:
     submission.check("q5.request")
 
 
-@test_case(name="q5.report", points=1, hidden=True)
+@test_case(name="q5.report", points=2, hidden=True)
 def test_q5_report(submission: Checkable) -> None:
     submission.check("q5.report")
 
 
-@test_case(name="q5.release", points=1, hidden=True)
+@test_case(name="q5.release", points=2, hidden=True)
 def test_q5_release(submission: Checkable) -> None:
     submission.check("q5.release")
 
 
-@test_case(name="q5.release_refusals", points=2, hidden=True)
+@test_case(name="q5.release_refusals", points=1, hidden=True)
 def test_q5_release_refusals(submission: Checkable) -> None:
     submission.check("q5.release_refusals")
 
 
-@test_case(name="q5.lifecycle", points=2, hidden=True)
+@test_case(name="q5.lifecycle", points=1, hidden=True)
 def test_q5_lifecycle(submission: Checkable) -> None:
     submission.check("q5.lifecycle")
 

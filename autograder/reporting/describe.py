@@ -14,9 +14,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "report": ("manager", "request"),
     "read": ("manager", "request"),
     "fill": ("manager",),
+    "poison": ("manager", "request"),
     "place": ("request", "ids", "seq_len"),
     "seize": ("manager", "request", "ids"),
     "vacate": ("manager", "request"),
+    "attributes": ("label",),
     "real_size": ("num_blocks", "block_size", "calls"),
 }
 

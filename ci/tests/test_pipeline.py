@@ -16,7 +16,7 @@ from actions import ROOT, Played, Workflow, branch, commit, working_tree
 from classes import CEILING, NEEDS_BLOCK, solution
 from commands import autograder
 
-from autograder.reporting.bundle import results_of, verify
+from autograder.reporting.received_bundle import results_of, verify
 
 WORKFLOW = ROOT / ".github" / "workflows" / "grade.yml"
 ON_A_GPU = ROOT / ".github" / "workflows" / "grade-gpu.yml"

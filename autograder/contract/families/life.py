@@ -37,7 +37,7 @@ def long_life(
             left -= len(script.operations) - start
         for m in "mno":
             if holding[m]:
-                script.on(m).read(numbers.choice([*holding[m]]))
+                script.on(m).fill(left % 7).read(numbers.choice([*holding[m]]))
         script.report(numbers.choice([*holding[m]] or gone[m]))
     return script
 

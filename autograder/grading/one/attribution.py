@@ -10,15 +10,19 @@ from autograder.grading.one.verdict import UNREACHABLE, Outcome, Verdict
 def attribute(table: Questions, outcomes: Mapping[str, Outcome]) -> dict[str, Verdict]:
     """Return the verdict on every case in ``outcomes``, which stand in the order of the table.
 
-    A case that comes after an open TODO of another question waits for it; one that comes after a case of its own
-    question that could not be judged shares that case's verdict. A fault in given code that has cost points in a TODO's
-    own question already is not charged again.
+    A case that comes after one of another question waits until that one passes; one that comes after a case of its own
+    question that could not be judged shares that case's verdict. A fault that lies in another TODO, or has cost points
+    in a TODO's own question already, is not charged: the case waits. What looks at given guards counts once something
+    of the question's own has passed.
     """
     verdicts: dict[str, Verdict] = {}
     for id, outcome in outcomes.items():
         case = table.cases[id]
         verdicts[id] = held_up(table, case, verdicts) or _verdict(table, case, outcome, verdicts)
-    return verdicts
+    passed = [table.cases[id] for id, verdict in verdicts.items() if verdict.status == "passed"]
+    earned = {case.question for case in passed if not case.given}
+    guards = [case for case in passed if case.given and case.question not in earned]
+    return verdicts | {case.id: _waiting(table, [table.judged_as(case.question).id]) for case in guards}
 
 
 def held_up(table: Questions, case: Case, verdicts: Mapping[str, Verdict]) -> Verdict | None:
@@ -28,7 +32,7 @@ def held_up(table: Questions, case: Case, verdicts: Mapping[str, Verdict]) -> Ve
         if table.cases[other].question == case.question:
             if verdicts[other].status in UNREACHABLE:
                 return verdicts[other]
-        elif verdicts[other].status == "not attempted":
+        elif verdicts[other].status != "passed":
             open_questions.append(table.cases[other].question)
     return _waiting(table, open_questions) if open_questions else None
 
@@ -38,6 +42,8 @@ def _verdict(table: Questions, case: Case, outcome: Outcome, verdicts: Mapping[s
         for seen in (outcome.in_company, outcome):
             if seen and (guilty := _guilty(table, seen, verdicts)):
                 return _waiting(table, guilty)
+    elif outcome.owner in table.with_todo and outcome.owner != table.judged_as(case.question).id:
+        return _waiting(table, [outcome.owner])
     return Verdict(outcome.status, outcome.finding)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder import contract
 from autograder.contract.questions import TableError, questions
+from autograder.contract.seed import PUBLIC
 from autograder.grading.one.asking import part as asked_in
 from autograder.hidden_tests.otter_files import FOLDER, stale
 
@@ -19,7 +20,7 @@ def check_hidden_tests() -> None:
         raise TableError(f"hidden_tests/{name} is not what the table of questions says; run `autograder release`.")
     for part in questions().parts:
         listed = [case.id for question in questions().of(part) for case in questions()[question].cases]
-        asked, _ = asked_in("cpu" if part == "cpu" else STAND_IN)
+        asked, _ = asked_in("cpu" if part == "cpu" else STAND_IN, PUBLIC)
         if listed != [*asked]:
             odd = next(iter({*listed} ^ {*asked}), "their order")
             raise TableError(f"The table of questions and the scenarios differ ({odd}); mend one of them.")

@@ -41,6 +41,10 @@ class SubmissionHandle:
             self._verdicts = attribute(questions(), self._asking.outcomes())
         return self._verdicts
 
+    def decisive(self, case: str) -> Scenario:
+        """Return the form of a case that did not pass which its verdict rests on."""
+        return self._asking.decisive.get(case, self.cases[case])
+
     def check(self, case: str) -> None:
         """Raise :class:`CaseNotPassed` unless the submission passes ``case``."""
         verdict = self.verdicts[case]

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-_INERT_PACKAGES = frozenset("otter google IPython ipywidgets matplotlib seaborn plotly requests nest_asyncio".split())
+_INERT_PACKAGES = frozenset(
+    "otter paged_lesson google IPython ipywidgets matplotlib seaborn plotly requests nest_asyncio".split()
+)
 
 
 class Inert:

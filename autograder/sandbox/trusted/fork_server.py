@@ -34,8 +34,7 @@ class ForkServer(Server):
         self._secrets = secrets
         self._start()
 
-    def spawn(self) -> Child:
-        """Return a fresh child; raise ServerDied."""
+    def _spawn(self) -> Child:
         _ = self._hello
         requests_end, requests = os.pipe()
         replies, replies_end = os.pipe()

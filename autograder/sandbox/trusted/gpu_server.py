@@ -23,6 +23,8 @@ GPU_LIMITS = Limits(
     open_files=256,
     file_bytes=64 * MIB,
     locked_bytes=64 * MIB,
+    submission_s=300,
+    submission_wall_s=600,
 )
 
 

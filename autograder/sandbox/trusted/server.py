@@ -12,7 +12,8 @@ from typing import Any
 
 from autograder.errors import GraderError
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.trusted.child import Child
+from autograder.sandbox.trusted.budget import Budget
+from autograder.sandbox.trusted.child import Child, Died
 from autograder.sandbox.trusted.threads import free_threads
 from autograder.sandbox.walls.visible_paths import PACKAGE
 
@@ -44,10 +45,23 @@ class Server(ABC):
 
     limits: Limits
     device: str
+    _budget: Budget | None = None
+
+    def begin_submission(self) -> None:
+        """Let all children from now on share one submission's budget; before, each has one of its own."""
+        self._budget = Budget(self.limits)
+
+    def spawn(self) -> Child:
+        """Return a fresh child; raise ServerDied, or Died when the submission's budget is used up."""
+        if self._budget and self._budget.is_used_up:
+            raise Died("run.budget")
+        child = self._spawn()
+        if self._budget:
+            child.charge_to(self._budget)
+        return child
 
     @abstractmethod
-    def spawn(self) -> Child:
-        """Return a fresh child; raise ServerDied."""
+    def _spawn(self) -> Child: ...
 
     @abstractmethod
     def close(self) -> None:
