@@ -3,7 +3,8 @@
     python ci/lab_screenshots.py NOTEBOOK OUT_FOLDER [--width 1280] [--dark] [--python PYTHON] [--chromium PATH]
 
 Needs playwright and a Chromium; the JupyterLab is that of PYTHON, by default this one. The notebook and the
-lesson's file beside it are copied to a temporary folder first; the pictures are OUT_FOLDER/NAME-WIDTH-THEME-NN.png, one per screenful.
+lesson's file beside it are copied to a temporary folder first; the pictures are OUT_FOLDER/NAME-WIDTH-THEME-NN.png,
+one per screenful.
 """
 
 import argparse
