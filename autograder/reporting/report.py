@@ -1,6 +1,5 @@
 """One submission's report: a self-contained page and the same as Markdown."""
 
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from autograder.outside.text import for_markdown
 from autograder.reporting import blockview
 from autograder.reporting.describe import describe
 from autograder.reporting.play_line import play_line
@@ -161,10 +161,6 @@ def case_title(test: TestResult, words: Words) -> str:
     return words.text(key) if key in words else test.id
 
 
-def _escape_markdown(value: object) -> str:
-    return re.sub(r"([\\`*<>\[\]|])", r"\\\1", str(value))
-
-
 @cache
 def _template(name: str) -> Template:
     environment = Environment(
@@ -182,5 +178,5 @@ def _template(name: str) -> Template:
         "svg": blockview.svg,
         "picture": blockview.text,
     }
-    environment.filters["md"] = _escape_markdown
+    environment.filters["md"] = for_markdown
     return environment.get_template(f"{name}.jinja")

@@ -65,7 +65,7 @@ def _receive(scenario: Scenario, reply: bytes, chance: random.Random) -> str:
         return "unfinished"
     try:
         if "loaded" in frames[0].data:
-            errors_of(frames[0].data["loaded"])
+            errors_of(frames[0].data["loaded"], 3)
             return "errors of cells"
         [trace] = traces_of(frames[0], [len(scenario.operations)])
     except ProtocolError:

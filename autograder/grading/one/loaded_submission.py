@@ -1,5 +1,6 @@
 """One submission's child: its cells loaded once, a fresh child whenever the old one cannot be trusted any more."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
 MAX_SKIPPED_CELLS = 3
+MOST_NOTES = 40
 MAX_CPU_SECONDS = 20.0
 
 
@@ -15,20 +17,33 @@ class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
     def __init__(self, server: Server, cells: Sequence[str]) -> None:
+        server.begin_submission()
         self._server, self._cells = server, cells
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
         self._stopped: dict[int, Finding] = {}
-        self._errors: Sequence[dict[str, Any]] = ()
+        self._errors: Sequence[dict[str, Any]] | None = None
         self._tried_again: set[str | int | None] = set()
         self._unloadable: Died | None = None
         self.cpu_s = 0.0
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """Cells that failed or were left out, in order."""
-        failed = {error["cell"]: _note(error) for error in self._errors}
-        return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        """Cells that failed or were left out, in order, as it was before the submission was asked for anything."""
+        failed = {error["cell"]: _note(error) for error in self._errors or ()}
+        notes = tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        more = len(notes) - MOST_NOTES
+        return (*notes[:MOST_NOTES], Finding("cell.more", {"count": more})) if more > 0 else notes
+
+    def why_missing(self, name: str, todo: int) -> Finding:
+        """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
+        definition = re.compile(rf"^\s*(?:async\s+def|def|class)\s+{name}\b", re.MULTILINE)
+        for note in self.notes:
+            cell = note.details["cell"]
+            if isinstance(cell, int) and cell <= len(self._cells) and definition.search(self._cells[cell - 1]):
+                code = "open.cell" if note.code == "cell.failed" else "open.stopped"
+                return Finding(code, {**note.details, "name": name, "todo": todo})
+        return Finding("open.missing", {"name": name, "todo": todo})
 
     @property
     def next_is_alone(self) -> bool:
@@ -69,7 +84,8 @@ class LoadedSubmission:
                 raise self._unloadable
             self._child = self._server.spawn()
             try:
-                self._errors = self._child.load(self._cells, self._skip)
+                errors = self._child.load(self._cells, self._skip)
+                self._errors = errors if self._errors is None else self._errors
             except Died as died:
                 self.close()
                 self._leave_out(died)

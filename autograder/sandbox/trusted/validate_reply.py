@@ -1,20 +1,28 @@
 """Replies of a child, checked by exact type before anyone relies on them."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.contract.closed_lists import CONTRACT_NAMES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
 """Per operation: ``returned``, ``raised`` or ``ends``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
 
-_MAX_DEPTH, _MAX_TEXT = 12, 400
+_MAX_DEPTH, _MAX_TEXT, _MAX_LINE = 12, 400, 1 << 31
+_MAX_ITEMS = 4096  # of a sequence, as the worker's encoder has it
+_MAX_DIMENSIONS = 64
+_MAX_LARGE = 64  # numbers above 64 bits in one sequence: many could be made to hash alike
 _PARTS = (
     ("managers", {"num_blocks", "block_size", "free", "pool"}),
     ("requests", {"seq_len", "table"}),
 )
 _STATE = {"managers", "requests"}
 _INTS = {int}
+_LARGE = 1 << 63
+NOTED_BYTES = 4000
+"""What a submission may say in its own words, all its cells together."""
 _OBSERVATIONS = ({"returned", "state"}, {"raised", "state"}, {"ends", "raised", "state"})
 _RETURNED = {"returned": None}
 
@@ -56,13 +64,19 @@ def _ends(numbers: object, raised: object) -> list[dict[str, Any]]:
     return [endings[number] for number in ends]
 
 
-def errors_of(loaded: object) -> list[dict[str, Any]]:
-    """Return the errors noted while a submission's cells ran."""
+def errors_of(loaded: object, cells: int) -> list[dict[str, Any]]:
+    """Return the errors noted while a submission's cells ran: at most one each, in their order, their texts cut where
+    all together are too long."""
     errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)
+    last, left = 0, NOTED_BYTES
     for error in errors:
         _require(_exact(error, dict).keys() == {"cell", "name", "line", "text"}, "not an error of a cell")
-        _exact(error["cell"], int), _text(error["name"]), _text(error["text"])
-        _require(error["line"] is None or type(error["line"]) is int, "not a line")
+        _require(last < _exact(error["cell"], int) <= cells, "not the next cell")
+        last = error["cell"]
+        _require(error["line"] is None or 0 <= _exact(error["line"], int) < _MAX_LINE, "not a line")
+        for part in ("name", "text"):
+            error[part] = _text(error[part]).encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
+            left -= len(error[part].encode())
     return errors
 
 
@@ -107,7 +121,11 @@ def _value(value: Any, blobs: Sequence[bytes], depth: int) -> Any:
 def _items(content: Any, blobs: Sequence[bytes], depth: int) -> Any:
     if type(content) is not list:
         raise ProtocolError("not a list")
+    if len(content) > _MAX_ITEMS:
+        raise ProtocolError("too long a list")
     if set(map(type, content)) <= _INTS:
+        if len(content) > _MAX_LARGE and sum(not -_LARGE < number < _LARGE for number in content) > _MAX_LARGE:
+            raise ProtocolError("too many large numbers")
         return content
     return [_value(item, blobs, depth + 1) for item in content]
 
@@ -120,7 +138,9 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
     tensor = _exact(content, dict)
     _require(tensor.keys() | {"blob"} == {"dtype", "shape", "device", "blob"}, "not a tensor")
     _text(tensor["dtype"]), _text(tensor["device"])
-    _require(set(map(type, _exact(tensor["shape"], list))) <= {int}, "not a shape")
+    shape = _exact(tensor["shape"], list)
+    _require(set(map(type, shape)) <= _INTS and len(shape) <= _MAX_DIMENSIONS, "not a shape")
+    _require(all(0 <= size < _LARGE for size in shape), "not a shape")
     if "blob" not in tensor:
         return tensor
     index = _exact(tensor.pop("blob"), int)
@@ -131,7 +151,7 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
 
 def _float(content: Any, *_: object) -> str:
     try:
-        float.fromhex(_text(content))
+        _require(math.isfinite(float.fromhex(_text(content))), "not a float")
     except (ValueError, OverflowError):
         raise ProtocolError("not a float") from None
     return str(content)
@@ -145,6 +165,7 @@ _CHECKS: dict[str, Callable[[Any, Sequence[bytes], int], Any]] = {
     "list": _items,
     "tuple": _items,
     "sequence": _items,
+    "set": _items,
     "dict": _entries,
     "tensor": _tensor,
     "float": _float,
@@ -159,6 +180,7 @@ def _raised(raised: object) -> dict[str, Any]:
     _text(error["name"]), _text(error["text"]), _exact(error["oom"], bool)
     for name in ("blank", "missing"):
         _require(error[name] is None or type(error[name]) is str, "not a name")
+    _require(error["missing"] is None or error["missing"] in CONTRACT_NAMES, "not a name of the contract")
     _require(set(map(type, _exact(error["bases"], list))) <= {str}, "not names of classes")
     return error
 
