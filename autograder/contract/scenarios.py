@@ -88,16 +88,16 @@ def _many_at_a_time() -> Script:
 
 def _among_other_calls() -> Script:
     """Let requests grow after reports, reads, refusals and releases, beside others with the same id elsewhere."""
-    script = Script().new(12, 4).new(12, 4, m="n").on("m").fill(1).request("A", 4, 7).prefill("A").arrive("B", 6)
-    script.on("n").request("C", 3, 7).prefill("C").on("m").report("A").decode("A", 5).read("B").decode("B", 3)
-    script.on("n").decode("C", 2).on("m").decode("A").new(4, 2).arrive("E", 6).request("F", 4).prefill("F").release("E")
-    script.prefill("F").decode("F", 2).new(6, 4).request("G", 3, 4).prefill("G").decode("G").release("G")
-    script.request("H", 2, 4).prefill("H").decode("H", 3).new(9, 1).request("I", 1, 4).prefill("I").decode("I", 2)
-    script.release("I").arrive("J", 3).request("K", 1, 4).prefill("K").decode("K", 2).new(9, 1)
+    script = Script().new(9, 1)
     with script.quietly():
         for i in range(12):
             script.arrive(f"t{i}", 1).release(f"t{i}")
-    return script.arrive("L", 1).decode("L", 2)
+    script.arrive("L", 1).decode("L", 2).new(12, 4).new(12, 4, m="n").on("m").fill(1).request("A", 4, 7).prefill("A")
+    script.arrive("B", 6).on("n").request("C", 3, 7).prefill("C").on("m").report("A").decode("A", 5).read("B")
+    script.decode("B", 3).on("n").decode("C", 2).on("m").decode("A").new(4, 2).arrive("E", 6).request("F", 4)
+    script.prefill("F").release("E").prefill("F").decode("F", 2).new(6, 4).request("G", 3, 4).prefill("G").decode("G")
+    script.release("G").request("H", 2, 4).prefill("H").decode("H", 3).new(9, 1).request("I", 1, 4).prefill("I")
+    return script.decode("I", 2).release("I").arrive("J", 3).request("K", 1, 4).prefill("K").decode("K", 2)
 
 
 def _decode() -> list[Scenario]:
