@@ -11,6 +11,7 @@ from autograder.contract.operations import DTYPE_BYTES, LEDGER_KEYS, Operation
 from autograder.contract.quiet import calls_of
 
 Observation = dict[str, Any]
+ATTRIBUTES = ("request_id", "seq_len", "num_blocks", "block_size", "head_dim")
 
 
 class Refused(Exception):
@@ -133,7 +134,10 @@ class Paper:
                 self.requests.clear()
             self.managers[args[0]] = self.new(*args[1:])
         elif name == "request":
-            self.requests[args[0]] = self.request(*args[1:])
+            self.requests[args[0]] = {"request_id": args[1], **self.request(*args[1:])}
+        elif name == "attributes":
+            kept = {**self.managers, **self.requests}[args[0]]
+            return {"dict": {name: kept[name] for name in ATTRIBUTES if name in kept}}
         elif name == "fill":
             self.managers[args[0]]["pool"] = operation.payload
         elif name == "poison":
