@@ -48,7 +48,8 @@ def read_layout(listing: Listing, layout: str = "auto", pattern: str = "") -> Re
     if pattern:
         return _whole(plain.read_by_pattern(listing, bases[-1], pattern), listing, "--pattern")
     if layout == "plain":
-        return plain.read(listing, bases[-1])
+        # A folder inside can be given itself, one inside an archive cannot.
+        return plain.read(listing, bases[-1] if listing.path.is_file() else "")
     names = PLATFORMS if layout == "auto" else (layout,)
     readings = [r for base in bases for name in names if (r := PLATFORMS[name](listing, base)) and r.pieces]
     whole = [reading for reading in readings if not reading.strange]

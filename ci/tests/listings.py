@@ -296,12 +296,6 @@ LISTINGS = [
         packed=STOP,
     ),
     Listing("plain: folders in a folder of a folder", {f"x/y/{who}/{NB}": 1 for who in ("ann", "bo", "cy")}, STOP),
-    Listing(
-        "plain: folders in a folder of a folder, settled",
-        {f"x/y/{who}/{NB}": 1 for who in ("ann", "bo", "cy")},
-        {"ann": "ann", "bo": "bo", "cy": "cy"},
-        layout="plain",
-    ),
     Listing("plain: two sections of three", {f"{s}/{who}/{NB}": 1 for s in ("mon", "tue") for who in "abc"}, STOP),
     Listing(
         "plain: one of three keeps three drafts in folders",
