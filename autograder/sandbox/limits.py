@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 
 MIB = 1 << 20
+MOST_NOTES = 40
+"""Of a notebook's faults so many are told; a thousand cells that fail alike need no thousand sentences."""
 EXIT_MACHINE, EXIT_DEVICE = 88, 89
 """Exit statuses of a child: the machine lacks what grading needs; the device is unusable after a call's error."""
 

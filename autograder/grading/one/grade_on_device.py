@@ -37,7 +37,7 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
             submission.student, submission.file, submission.sha256, server.device, rejected=rejected, versions=known
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
-    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), submission.helpers)
     try:
         tests = run_hidden_tests(handle, hidden_test_files(GPU_FILES))
         figures = _figures(handle, server.device)

@@ -81,7 +81,7 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
 
-    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), submission.helpers)
     try:
         tests = run_hidden_tests(handle, hidden_test_files(CPU_FILES))
         notes = (*remarks(submission), *handle.notes)

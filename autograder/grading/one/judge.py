@@ -26,8 +26,14 @@ Outcome = Verdict | Deviation
 class SubmissionHandle:
     """Judges the cases of one submission, each once; cases share a child until one of them spoils it."""
 
-    def __init__(self, server: Server, cells: Sequence[str], say: Callable[[Finding], str]) -> None:
-        self.submission = LoadedSubmission(server, cells)
+    def __init__(
+        self,
+        server: Server,
+        cells: Sequence[str],
+        say: Callable[[Finding], str],
+        helpers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.submission = LoadedSubmission(server, cells, helpers)
         self.cases, self._compare = _part(server.device)
         self.verdicts: dict[str, Verdict] = {}
         self._say = say

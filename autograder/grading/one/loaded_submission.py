@@ -7,28 +7,33 @@ from autograder.contract.finding import Finding
 from autograder.contract.operations import Operation
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
-MAX_SKIPPED_CELLS = 3
-MAX_CPU_SECONDS = 20.0
+MAX_LEFT_OUT = 2
+"""Cells that are left out one by one; where a third has to be stopped, it and all that follow are."""
+ROOM = 3
+MEASURED = ("run.cpu", "run.idle", "run.wall")
+"""Limits that a machine's load can reach by itself: the cells run once more, with more room, before one counts."""
+MAX_CPU_SECONDS, MAX_LOADING_SECONDS = 20.0, 40.0
 
 
 class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
-    def __init__(self, server: Server, cells: Sequence[str]) -> None:
-        self._server, self._cells = server, cells
+    def __init__(self, server: Server, cells: Sequence[str], helpers: Mapping[str, str] | None = None) -> None:
+        self._server, self._cells, self._helpers = server, cells, helpers
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
         self._stopped: dict[int, Finding] = {}
-        self._errors: Sequence[dict[str, Any]] = ()
-        self._tried_again: set[str | int | None] = set()
+        self._noted: Sequence[dict[str, Any]] = ()
+        self._room = 1
+        self._short_of_memory: set[str | int | None] = set()
         self._unloadable: Died | None = None
-        self.cpu_s = 0.0
+        self.cpu_s = self._loading_s = 0.0
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """Cells that failed or were left out, in order."""
-        failed = {error["cell"]: _note(error) for error in self._errors}
-        return tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
+        """What did not work in the cells, in their order; what is no Python comes first, for it explains the most."""
+        noted = [Finding(note["code"], note["details"]) for note in self._noted]
+        return tuple(sorted([*noted, *self._stopped.values()], key=_rank))
 
     @property
     def next_is_alone(self) -> bool:
@@ -45,7 +50,7 @@ class LoadedSubmission:
 
     def answers(self, requests: Sequence[Request], alone: bool = False, patience: float = 1.0) -> Iterator[Reply]:
         """Yield the reply to each request, every one within the time of a case; raise ``Died``."""
-        if self.cpu_s > MAX_CPU_SECONDS:
+        if self.cpu_s - self._loading_s > MAX_CPU_SECONDS or self._loading_s > MAX_LOADING_SECONDS:
             raise Died("run.budget", {})
         if alone:
             self.close()
@@ -69,25 +74,31 @@ class LoadedSubmission:
                 raise self._unloadable
             self._child = self._server.spawn()
             try:
-                self._errors = self._child.load(self._cells, self._skip)
+                self._noted = self._child.load(self._cells, self._skip, self._helpers, self._room)
             except Died as died:
+                self._loading_s += self._child.cpu_s
                 self.close()
                 self._leave_out(died)
             else:
+                self._loading_s += self._child.cpu_s
                 return self._child
 
     def _leave_out(self, died: Died) -> None:
         cell = died.details.get("cell")
-        if died.code == "run.memory" and cell not in self._tried_again:  # maybe for the greed of others
-            self._tried_again.add(cell)
-            return
-        if not isinstance(cell, int) or len(self._skip) == MAX_SKIPPED_CELLS:
+        if died.code in MEASURED and self._room < ROOM:
+            self._room = ROOM
+        elif died.code == "run.memory" and cell not in self._short_of_memory:  # maybe for the greed of others
+            self._short_of_memory.add(cell)
+        elif not isinstance(cell, int):
             self._unloadable = died
-            return
-        self._skip = (*self._skip, cell)
-        self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.code})
+        elif len(self._skip) < MAX_LEFT_OUT:
+            self._skip = (*self._skip, cell)
+            self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.code})
+        else:
+            self._skip = (*self._skip, *range(cell, len(self._cells) + 1))
+            self._stopped[cell] = Finding("cell.skipped", {"cell": cell, "why": died.code})
 
 
-def _note(error: Mapping[str, Any]) -> Finding:
-    details = {"cell": error["cell"], "error": error["name"], "text": error["text"], "line": error["line"] or "?"}
-    return Finding("cell.failed", details)
+def _rank(note: Finding) -> tuple[bool, int]:
+    cell = note.details["cell"]
+    return note.code not in ("cell.syntax", "cell.newer"), cell if isinstance(cell, int) else 0

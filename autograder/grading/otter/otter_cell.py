@@ -38,7 +38,7 @@ def judge(received: str, settings: Mapping[str, Any]) -> Checkable:
 
 def _judged(submission: Submission, config: Config, words: Words) -> tuple[SubmissionHandle, str]:
     with confined_server(allow_weak=False) as server:
-        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
+        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), submission.helpers)
         try:
             for file in hidden_test_files(CPU_FILES):
                 for case in file.test_cases:

@@ -4,7 +4,7 @@ import os
 import select
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from autograder.contract.operations import Operation
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
-from autograder.sandbox.trusted.validate_reply import Trace, errors_of
+from autograder.sandbox.trusted.validate_reply import Trace, notes_of
 from autograder.sandbox.trusted.watchdog import Watchdog, cpu_clock, host_pid
 
 Answer = TypeVar("Answer")
@@ -62,13 +62,18 @@ class Child:
         self._poll = select.poll()
         self._poll.register(replies, select.POLLIN)
 
-    def load(self, cells: Sequence[str], skip: Iterable[int] = ()) -> list[dict[str, Any]]:
-        """Run the cells but those to skip (numbers from 1) and return the errors noted; raise Died."""
-        request = pack({"cells": list(cells), "skip": sorted(skip)})
+    def load(
+        self, cells: Sequence[str], skip: Iterable[int] = (), helpers: Mapping[str, str] | None = None, room: float = 1
+    ) -> list[dict[str, Any]]:
+        """Run the cells but those to skip (numbers from 1) and return what was noted; raise Died.
+
+        ``helpers`` are texts of modules by path, for the cells to import; ``room`` multiplies the usual time.
+        """
+        request = pack({"cells": list(cells), "skip": sorted(skip), "helpers": dict(helpers or {})})
         self._cell = 0
         try:
-            [errors] = self._converse(request, [self._loaded], self._limits.load_cpu_s, 1.0)
-            return errors
+            [notes] = self._converse(request, [self._loaded], self._limits.load_cpu_s, room)
+            return notes
         finally:
             self._cell = None
 
@@ -137,10 +142,10 @@ class Child:
             raise self._died("run.forged", {}) from None
 
     def _loaded(self, message: Message) -> list[dict[str, Any]] | None:
-        """Return the errors noted while cells were loaded, or take note of the cell that begins."""
+        """Return what was noted while cells were loaded, or take note of the cell that begins."""
         frame = message.read()
         if frame.data.keys() != {"cell"}:
-            return errors_of(frame.data.get("loaded"))
+            return notes_of(frame.data.get("loaded"))
         number = frame.data["cell"]
         if type(number) is not int or self._cell is None:
             raise ProtocolError("not a cell's number")

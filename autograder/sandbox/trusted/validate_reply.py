@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.sandbox.limits import MOST_NOTES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
@@ -13,6 +14,15 @@ _PARTS = (
     ("managers", {"num_blocks", "block_size", "free", "pool"}),
     ("requests", {"seq_len", "table"}),
 )
+_FAILED, _BROKEN = {"error", "text", "line"}, {"line", "column", "code", "text"}
+_NOTES = {
+    "cell.failed": _FAILED,
+    "cell.went_on": _FAILED,
+    "cell.syntax": _BROKEN,
+    "cell.newer": {"line", "python"},
+    "cell.absent": {"package"},
+    "cell.magic": {"magic"},
+}
 _STATE = {"managers", "requests"}
 _INTS = {int}
 
@@ -44,14 +54,17 @@ def _trace(observed: object, count: int, frame: Frame) -> Trace:
     return trace
 
 
-def errors_of(loaded: object) -> list[dict[str, Any]]:
-    """Return the errors noted while a submission's cells ran."""
-    errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)
-    for error in errors:
-        _require(_exact(error, dict).keys() == {"cell", "name", "line", "text"}, "not an error of a cell")
-        _exact(error["cell"], int), _text(error["name"]), _text(error["text"])
-        _require(error["line"] is None or type(error["line"]) is int, "not a line")
-    return errors
+def notes_of(loaded: object) -> list[dict[str, Any]]:
+    """Return what was noted while a submission's cells ran: a code each, and the details that belong to it."""
+    notes: list[dict[str, Any]] = _exact(loaded, list)
+    _require(len(notes) <= MOST_NOTES, "too many notes")
+    for note in notes:
+        _require(_exact(note, dict).keys() == {"code", "details"}, "not a note")
+        code, details = _text(note["code"]), _exact(note["details"], dict)
+        _require(code in _NOTES and details.keys() == {"cell", *_NOTES[code]}, "not a note")
+        for name, detail in details.items():
+            _exact(detail, int) if name in ("cell", "line", "column") else _text(detail)
+    return notes
 
 
 def _changed(state: dict[str, Any], changes: Any, blobs: Sequence[bytes]) -> dict[str, Any]:
