@@ -48,9 +48,7 @@ def _parts(lines: list[str], marker: re.Pattern[str]) -> Iterator[tuple[str, lis
             head, body, dropped = line, [], bool(_NO_CODE.search(line))
             continue
         if not dropped or inside_string or (not any(body) and _QUOTES.match(line)):
-            inside_string ^= _toggles_string(
-                line
-            )  # in a text cell only where the text is a string, its first line says
+            inside_string ^= _toggles_string(line)  # a text cell is a string where its first line says so
         body.append(line)
     if not dropped:
         yield head, body
