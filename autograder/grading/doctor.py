@@ -1,8 +1,9 @@
 """What ``autograder doctor`` says: the layers of confinement that are active here, and what to do about the rest."""
 
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 
-from autograder.sandbox.client import server_on
+from autograder.sandbox.client import INERT_PACKAGES, PACKAGES, server_on
 
 REMEDIES = {
     "landlock": "use Linux 5.13 or newer with Landlock enabled, or grade as root with files that only root can read",
@@ -26,6 +27,8 @@ def examine(device: str = "cpu") -> Diagnosis:
     with server_on(device) as server:
         layers, breaches, versions = server.layers, server.breaches, server.versions
     lines = [f"Python {versions['python']}, torch {versions['torch']}"]
+    lines.append(f"packages for submissions: {', '.join(map(_with_version, PACKAGES))}")
+    lines.append(f"packages that do nothing: {', '.join(INERT_PACKAGES)}")
     if "gpu" in versions:
         lines.append(f"{versions['gpu']}, CUDA {versions['cuda']}")
     for name, state in layers.items():
@@ -37,3 +40,10 @@ def examine(device: str = "cpu") -> Diagnosis:
     else:
         lines.append("The probe tried to break out and could not: grading is safe here.")
     return Diagnosis(not breaches, tuple(lines))
+
+
+def _with_version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"{package} (missing: run ci/setup)"

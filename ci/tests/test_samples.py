@@ -14,7 +14,7 @@ from autograder.reporting.results import CPU_QUESTIONS, GradeLine
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "solutions" / "submissions"
 MASTER = ROOT / "solutions" / "paged_attention.py"
-FOLDERS = ("honest", "partial", "alternative", "odd")
+FOLDERS = ("honest", "partial", "alternative", "odd", "kernel")
 JOBS = 2
 
 Lines = dict[Path, GradeLine]

@@ -9,7 +9,7 @@ from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_
 
 MAX_LEFT_OUT = 2
 """Cells that are left out one by one; where a third has to be stopped, it and all that follow are."""
-ROOM = 3
+ROOM = 2
 MEASURED = ("run.cpu", "run.idle", "run.wall")
 """Limits that a machine's load can reach by itself: the cells run once more, with more room, before one counts."""
 MAX_CPU_SECONDS, MAX_LOADING_SECONDS = 20.0, 40.0

@@ -15,9 +15,8 @@ from typing import Any
 from autograder.sandbox.inside.cells import source_of
 from autograder.sandbox.inside.helper_modules import HelperModules
 from autograder.sandbox.inside.inert import INERT, PROGRESS
+from autograder.sandbox.limits import INERT_PACKAGES
 
-FURNITURE = frozenset("otter IPython ipywidgets matplotlib seaborn plotly requests nest_asyncio tqdm".split())
-"""What a notebook usually finds around it: inert on every machine, whether installed or not."""
 _ELSEWHERE = ("google",)
 """What is there on Colab only, and nobody's fault: not worth a remark."""
 _IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
@@ -44,7 +43,7 @@ class _Furniture(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        return self.spec(name) if name.partition(".")[0] in FURNITURE else None
+        return self.spec(name) if name.partition(".")[0] in INERT_PACKAGES else None
 
     def spec(self, name: str) -> importlib.machinery.ModuleSpec:
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
