@@ -6,7 +6,7 @@ MIB = 1 << 20
 PACKAGES = ("torch", "numpy", "einops", "pandas")
 """What a submission can import and use, besides Python's own modules; the first two are there before it starts."""
 INERT_PACKAGES = tuple("IPython ipywidgets matplotlib nest_asyncio otter plotly requests seaborn tqdm".split())
-"""What can be imported on every machine and does nothing, for plots and progress bars (tqdm still goes over its items)."""
+"""What can be imported everywhere and does nothing: plots, widgets, progress bars (tqdm still goes over its items)."""
 MOST_NOTES = 40
 """Of a notebook's faults so many are told; a thousand cells that fail alike need no thousand sentences."""
 EXIT_MACHINE, EXIT_DEVICE = 88, 89

@@ -9,7 +9,7 @@ import json
 import linecache
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from types import CodeType, ModuleType
 from typing import Any
@@ -20,8 +20,8 @@ _COMPOUND = (ast.If, ast.With, ast.Try, ast.For, ast.While)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def compile_cell(source: str, name: str, flags: int, lines_above: int = 0) -> tuple[CodeType, int]:
-    """Return the cell's code and the flags for the next cell (``from __future__`` lasts, as in a notebook).
+def compile_cell(source: str, name: str, flags: int, lines_above: int = 0) -> tuple[CodeType, int, str]:
+    """Return the cell's code, the flags for the next cell (``from __future__`` lasts), and the Python text of it.
 
     A cell is taken as written when it compiles, and otherwise as IPython translates it: with its magics and shell lines
     as calls of ``get_ipython()``, and with ``await`` at its top. Raises what the compiler raises for what is not Python
@@ -30,19 +30,19 @@ def compile_cell(source: str, name: str, flags: int, lines_above: int = 0) -> tu
     given = None if flags or lines_above else _given().get(source)
     if given:
         _remember(source, name)
-        return given.replace(co_filename=name), flags
+        return given.replace(co_filename=name), flags, source
     source = "\n" * lines_above + source
     _remember(source, name)
     try:
         code = compile(source, name, "exec", flags, dont_inherit=True)
     except SyntaxError as error:
         if "from __future__" in str(error.msg):  # a kernel compiles statement by statement, so the order is free
-            code = compile_statements(sorted(_statements(name, flags), key=_is_late), name, flags)
+            code = compile_statements(sorted(_statements(source, name, flags), key=_is_late), name, flags)
         else:
             source = translated(source)
             _remember(source, name)
             code = compile(source, name, "exec", flags | _AWAIT, dont_inherit=True)
-    return code, flags | (code.co_flags & _FUTURE_FLAGS)
+    return code, flags | (code.co_flags & _FUTURE_FLAGS), source
 
 
 def translated(source: str) -> str:
@@ -54,9 +54,9 @@ def translated(source: str) -> str:
         return source
 
 
-def statements_after(line: int, name: str, flags: int) -> list[ast.stmt]:
-    """Return the statements of a cell that begin below the one in which ``line`` lies."""
-    statements = _statements(name, flags)
+def statements_after(line: int, source: str, name: str, flags: int) -> list[ast.stmt]:
+    """Return the statements of a cell's Python text that begin below the one in which ``line`` lies."""
+    statements = _statements(source, name, flags)
     end = next((s.end_lineno or line for s in statements if _first_line(s) <= line <= (s.end_lineno or line)), line)
     return [statement for statement in statements if _first_line(statement) > end]
 
@@ -96,8 +96,9 @@ def _remember(source: str, name: str) -> None:
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
 
 
-def _statements(name: str, flags: int) -> list[ast.stmt]:
-    tree = compile(source_of(name), name, "exec", flags | _AWAIT | ast.PyCF_ONLY_AST, dont_inherit=True)
+@lru_cache(maxsize=2)
+def _statements(source: str, name: str, flags: int) -> list[ast.stmt]:
+    tree = compile(source, name, "exec", flags | _AWAIT | ast.PyCF_ONLY_AST, dont_inherit=True)
     assert isinstance(tree, ast.Module)
     return tree.body
 

@@ -20,7 +20,7 @@ from autograder.sandbox.limits import INERT_PACKAGES
 _ELSEWHERE = ("google",)
 """What is there on Colab only, and nobody's fault: not worth a remark."""
 _IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-_IMPORT_SYSTEM = ("<frozen importlib", importlib.__file__)
+_IMPORT_SYSTEM = ("<frozen importlib._bootstrap", importlib.import_module.__code__.co_filename)
 
 
 def let_imports_pass(helpers: HelperModules, furniture: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -80,7 +80,8 @@ def _importer() -> FrameType | None:
     frame: FrameType | None = sys._getframe(2)
     while frame and frame.f_code.co_filename.startswith(_IMPORT_SYSTEM):
         frame = frame.f_back
-    return frame if frame and frame.f_code.co_filename.startswith("<") else None
+    name = frame.f_code.co_filename if frame else ""
+    return frame if name.startswith("<") and not name.startswith("<frozen") else None
 
 
 def _guarded(importer: FrameType) -> bool:

@@ -6,7 +6,7 @@ import sys
 _WRITTEN_FOR = (
     ((3, 12), re.compile(r"^\s*type\s+\w+\s*(?:\[.*\])?\s*=")),
     ((3, 12), re.compile(r"^\s*(?:async\s+def|def|class)\s+\w+\s*\[")),
-    ((3, 12), re.compile(r"""\b[rR]?[fF][rR]?(["']).*\{[^}]*(?:\1|\\)""")),
+    ((3, 12), re.compile(r"""\b[rR]?[fF][rR]?(["']).*\{[^}]*(?:\1[^}]*\1|\\)[^}]*\}""")),
     ((3, 14), re.compile(r"^\s*except\*?\s+[\w.]+\s*,\s*[\w.]+(?:\s*,\s*[\w.]+)*\s*:")),
     ((3, 14), re.compile(r"""(?<![\w"'])[rR]?[tT][rR]?["']""")),
     ((3, 15), re.compile(r"^\s*lazy\s+(?:import|from)\s")),

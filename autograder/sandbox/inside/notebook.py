@@ -23,7 +23,7 @@ from autograder.sandbox.inside.shell import ZMQInteractiveShell
 from autograder.sandbox.limits import MOST_NOTES
 
 _exec, _eval = exec, eval
-_MOST_FAILURES = 20
+_MOST_FAILURES = 10
 """Statements of one cell that may fail until the rest of the cell is left out."""
 _STOP = (SystemExit, KeyboardInterrupt, GeneratorExit)
 
@@ -52,40 +52,40 @@ class Notebook:
         except BaseException as error:
             self._note("cell.failed", self._details(error))
         for package in self._absent:
-            self._note("cell.absent", {"package": package[:MAX_TEXT]})
+            self._note("cell.absent", {"package": package})
         self._absent.clear()
 
     def _run(self, source: str, lines_above: int) -> None:
         """Run a cell, or one within it below some lines, and go on after statements that fail."""
         name = cell_name(self._cell)
         try:
-            code, self._flags = compile_cell(source, name, self._flags, lines_above)
+            code, self._flags, text = compile_cell(source, name, self._flags, lines_above)
         except SyntaxError as error:
             self._note_syntax(error, source, lines_above)
             return
         rest: CodeType | None = code
         for _ in range(_MOST_FAILURES):
-            rest = self._execute(rest) if rest else None
+            rest = self._execute(rest, text) if rest else None
 
-    def _execute(self, code: CodeType) -> CodeType | None:
-        """Run statements and return those to go on with after one that failed."""
+    def _execute(self, code: CodeType, text: str) -> CodeType | None:
+        """Run statements of a cell's text and return those to go on with after one that failed."""
         try:
             value = _eval(code, self.names)
             if value is not None:  # a coroutine: the cell awaits something
                 self._loop = self._loop or EventLoop()
                 self._loop.run_until_complete(value)
         except BaseException as error:
-            rest = self._rest(error, code)
+            rest = self._rest(error, code, text)
             self._note("cell.went_on" if rest else "cell.failed", self._details(error))
             return rest
         return None
 
-    def _rest(self, error: BaseException, code: CodeType) -> CodeType | None:
+    def _rest(self, error: BaseException, code: CodeType, text: str) -> CodeType | None:
         """Return the statements after the failing one, unless they define anew what is there: a kernel keeps that."""
         line = next((t.tb_lineno for t in _frames(error) if t.tb_frame.f_code is code), None)
         if line is None or isinstance(error, _STOP):
             return None
-        statements = statements_after(line, code.co_filename, self._flags)
+        statements = statements_after(line, text, code.co_filename, self._flags)
         if not statements or any(map(self._is_there, defined_by(statements))):
             return None
         return compile_statements(statements, code.co_filename, self._flags)
@@ -96,9 +96,8 @@ class Notebook:
         return hasattr(value, attribute) if attribute else callable(value)
 
     def _details(self, error: BaseException) -> Details:
-        files = (cell_name(self._cell),)
-        lines = [t.tb_lineno for t in _frames(error) if t.tb_frame.f_code.co_filename in files]
-        return {"error": type_name(error), "text": message(error)[:MAX_TEXT], "line": lines[-1] if lines else 1}
+        lines = [t.tb_lineno for t in _frames(error) if t.tb_frame.f_code.co_filename == cell_name(self._cell)]
+        return {"error": type_name(error), "text": message(error), "line": lines[-1] if lines else 1}
 
     def _note_syntax(self, error: SyntaxError, source: str, lines_above: int) -> None:
         line = error.lineno if type(error.lineno) is int else 1
@@ -113,7 +112,8 @@ class Notebook:
 
     def _note(self, code: str, details: Details) -> None:
         if len(self.notes) < MOST_NOTES:
-            self.notes.append({"code": code, "details": {"cell": self._cell, **details}})
+            clipped = {name: text[:MAX_TEXT] if isinstance(text, str) else text for name, text in details.items()}
+            self.notes.append({"code": code, "details": {"cell": self._cell, **clipped}})
 
 
 def _frames(error: BaseException) -> list[Any]:
