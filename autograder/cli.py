@@ -9,30 +9,19 @@ from typing import Any
 import click
 
 from autograder import __version__
+from autograder.errors import GraderError
 
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 PATH = click.Path(path_type=Path)
-SETUP_ERROR = 2
 
 
 class OneSentence(click.ClickException):
     """A set-up or usage error: one sentence, exit code 2."""
 
-    exit_code = SETUP_ERROR
+    exit_code = GraderError.exit_code
 
     def show(self, file: Any = None) -> None:
         click.echo(f"autograder: {self.message}", err=True)
-
-
-def _known_errors() -> tuple[type[Exception], ...]:
-    from autograder.config import ConfigError
-    from autograder.grading.confined import WeakConfinement
-    from autograder.grading.many.journal import JournalError
-    from autograder.intake.submission import UsageError
-    from autograder.release import ReleaseError
-    from autograder.sandbox.client import ServerDied
-
-    return (ConfigError, JournalError, ReleaseError, UsageError, WeakConfinement, ServerDied)
 
 
 def _in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
@@ -40,7 +29,7 @@ def _in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except _known_errors() as error:
+        except GraderError as error:
             raise OneSentence(str(error)) from error
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
@@ -141,7 +130,7 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
         click.echo(words.sentence(problem), err=True)
     click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
     if problems:
-        sys.exit(SETUP_ERROR)
+        sys.exit(GraderError.exit_code)
 
 
 @main.command()
@@ -168,7 +157,7 @@ def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path,
     for problem in problems:
         click.echo(words.sentence(problem), err=True)
     if problems:
-        sys.exit(SETUP_ERROR)
+        sys.exit(GraderError.exit_code)
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))
 
 
@@ -233,7 +222,7 @@ def doctor(device: str) -> None:
     for line in diagnosis.lines:
         click.echo(line)
     if not diagnosis.safe:
-        sys.exit(SETUP_ERROR)
+        sys.exit(GraderError.exit_code)
 
 
 def _course(lang: str | None) -> tuple[Any, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.errors import GraderError
+
 Policy = Literal["score", "hint", "example"]
 
 CHOICES = {
@@ -14,7 +16,7 @@ CHOICES = {
 }
 
 
-class ConfigError(Exception):
+class ConfigError(GraderError):
     """A setting that cannot be used; its text is one sentence that names it."""
 
 
@@ -25,6 +27,7 @@ class Config:
     ``feedback``: what a student is told about a failed case: points only, the rule in words, or the shortest example.
     ``gpu``: whether the GPU part is pending until graded, counts only when it is there, or does not exist.
     ``readiness_counts``: whether GPU points may be earned on the stand-in device.
+    ``seed_file``: the file with the course seed, beside pyproject.toml; without one the drawn cases are public.
     ``repository``: where Colab finds the student notebooks, as ``owner/name``.
     """
 
@@ -32,6 +35,7 @@ class Config:
     gpu: str = "required"
     language: str = "en"
     readiness_counts: bool = False
+    seed_file: str = ""
     repository: str = "OWNER/REPOSITORY"
 
 
@@ -53,6 +57,8 @@ def _read(path: Path) -> Config:
         return Config()
     for key, value in table.items():
         _check(path, key, value)
+    if table.get("seed_file"):
+        table["seed_file"] = str(path.parent / table["seed_file"])
     return Config(**table)
 
 

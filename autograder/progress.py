@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, QuestionResult
+from autograder.contract.questions import questions
+from autograder.reporting.results import GradeLine, QuestionResult
 from autograder.reporting.words import Words
 
 LONGEST_TABLE = 300
@@ -70,7 +71,7 @@ class Progress:
 def _table(lines: Sequence[GradeLine]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("student")
-    graded = [q for q in (*CPU_QUESTIONS, *GPU_QUESTIONS) if any(q in line.questions for line in lines)]
+    graded = [q for q in questions().by_id if any(q in line.questions for line in lines)]
     for name in (*graded, "points"):
         table.add_column(name, justify="right")
     for line in lines:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.contract.finding import Finding
 from autograder.contract.model import ReferenceModel, ReferencePool, ReferenceRequest
 from autograder.contract.observations import State, ids_of, is_int, kind_of
+from autograder.findings import Finding
 
 SIZES = ("num_blocks", "block_size")
 COMPARED = (("requests", ("table", "seq_len")), ("managers", (*SIZES, "pool", "free")))
@@ -93,7 +93,7 @@ class TableChange:
             return Finding("blocks.kind", {"what": "block_table", "kind": kind_of(seen.get("table"))})
         expected = self.request.table
         if len(table) != len(expected):
-            return Finding(_wrong_length(operation, len(table) > len(expected)))
+            return Finding(wrong_length(operation, len(table) > len(expected)))
         kept = min(len(self.table_before), len(expected))
         if table[:kept] != self.table_before[:kept]:
             return Finding("decode.order")
@@ -104,7 +104,8 @@ class TableChange:
             return Finding("blocks.twice")
         if operation in ("prefill", "decode"):
             self.request.table = list(table)
-            self.pool.free = [b for b in self.free_before if b not in set(chosen)]
+            taken = set(chosen)
+            self.pool.free = [b for b in self.free_before if b not in taken]
         return self._check_length(operation, seen.get("seq_len"))
 
     def _check_length(self, operation: str, seq_len: Any) -> Finding | None:
@@ -115,7 +116,8 @@ class TableChange:
         return None
 
 
-def _wrong_length(operation: str, too_long: bool) -> str:
+def wrong_length(operation: str, too_long: bool) -> str:
+    """Return the rule that ``operation`` broke when it left a table of another length."""
     if operation == "decode":
         return "decode.early" if too_long else "decode.late"
     return {"prefill": "prefill.count", "release": "release.table"}.get(operation, "request.initial")

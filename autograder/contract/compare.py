@@ -1,11 +1,10 @@
 """Comparing a trace with the reference model: the first deviation, its step, and the rule it breaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.contract import allocation, compare_read
-from autograder.contract.finding import Finding
 from autograder.contract.ledger import compare_ledger
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observations import (
@@ -19,27 +18,9 @@ from autograder.contract.observations import (
     raised_name,
 )
 from autograder.contract.operations import Operation
-from autograder.contract.scenario import Scenario
-
-OWNER = {"ledger": "q1", "prefill": "q2", "decode": "q3", "read": "q4"}
-"""Whose TODO an operation exercises; the rest is given code, which belongs to q5."""
-
-NOT_JUDGED = {"q2": ("release",), "q3": ("prefill", "release")}
-"""Calls that a question uses without judging them."""
-
-
-def judged_start(scenario: Scenario) -> Scenario | None:
-    """Return a scenario up to the first call that is another TODO's or unjudged; None where it has no such call.
-
-    A call that never comes back leaves no trace to judge, and must cost nothing in the other questions that use it.
-    """
-    if scenario.question not in NOT_JUDGED:
-        return None
-    foreign = {name for name, owner in OWNER.items() if owner != scenario.question} | {*NOT_JUDGED[scenario.question]}
-    for step, operation in enumerate(scenario.operations):
-        if operation.name in foreign:
-            return replace(scenario, operations=scenario.operations[:step])
-    return None
+from autograder.contract.questions import questions
+from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
+from autograder.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -54,33 +35,37 @@ class Deviation:
 def first_deviation(
     question: str, operations: Sequence[Operation], trace: list[Any], focus: Sequence[str] = ()
 ) -> Deviation | None:
-    """Return where and how a trace first breaks the contract, or None when it is right.
+    """Return where and how a trace first breaks the contract, and whose fault that is, or None when it is right.
 
-    ``question`` decides what is looked at: q4 judges reads alone, so that a wrong allocation costs nothing there; q2,
-    q3 and q5 judge the whole state after every call. ``focus`` narrows a ledger to some of its entries.
+    The whole state is judged after every call, except where a table that was set by hand is read: there the reads
+    alone, so that a wrong allocation costs nothing. ``focus`` narrows a ledger to some of its entries.
     """
-    judge = _Judge(question, focus)
+    table, judge = questions(), _Judge(question, operations, focus)
     before: State = EMPTY_STATE
     for step, (operation, observation) in enumerate(zip(operations, trace, strict=True)):
         after: State = observation["state"]
         finding = judge.judge(operation, observation, before, after)
         if finding:
-            owner = "q2" if finding.code == "prefill.grow" else OWNER.get(operation.name, "q5")
-            if operation.name in NOT_JUDGED.get(question, ()) or (question, owner) == ("q3", "q2"):
-                return None  # what follows cannot be judged, and the fault costs points where it belongs
-            return Deviation(step, finding, owner)
+            guilty = "prefill" if finding.code == "prefill.grow" else (judge.guilty or operation).name
+            return Deviation(step, finding, table.owner.get(guilty, table.given_code))
         before = after
     return None
 
 
 class _Judge:
-    def __init__(self, question: str, focus: Sequence[str]) -> None:
+    def __init__(self, question: str, operations: Sequence[Operation], focus: Sequence[str]) -> None:
         self.model = ReferenceModel()
-        self.question = question
+        owner, used = questions().owner, {call.name for operation in operations for call in calls_of(operation)}
+        self.reads_alone = question == owner["read"] and "prefill" not in used
+        self.pool_matters = "read" in used
         self.holders: dict[str, dict[str, ReferenceRequest]] = {}
         self.focus = focus
+        self.stretch = Stretch(self.model)
+        self.guilty: Operation | None = None
 
     def judge(self, operation: Operation, seen: dict[str, Any], before: State, after: State) -> Finding | None:
+        if operation.name == "quiet":
+            return self._quiet(operation, seen.get("ends"), before, after)
         names = [a for a in operation.args if isinstance(a, str)]
         pool = self.model.pools.get(names[0]) if names else None
         request = self.model.requests.get(names[1]) if len(names) > 1 else None
@@ -89,17 +74,18 @@ class _Judge:
 
         if operation.name in ("decode", "release"):
             stuck = _cannot_change(before["requests"].get(names[1], {}).get("table"), seen)
-            if stuck or (self.question, operation.name) == ("q2", "decode"):
+            if stuck:
                 return stuck
-        if operation.name == "read" and self.question == "q5" and pool:
-            pool.content = allocation.content_of(before["managers"].get(names[0], {}).get("pool")) or pool.content
+        if operation.name == "fill" and not self.pool_matters and raised_name(seen):
+            return None  # a pool of another shape costs points where it is read
         expected = self.model.apply(operation)
+        self.stretch.note(operation, expected)
         found = self._outcome(operation, expected, seen)
         if found:
             return found
         if operation.name == "ledger":
             return compare_ledger(operation, seen.get("returned"), self.focus) if expected.outcome == "ok" else None
-        if self.question == "q4" and operation.name != "read":
+        if self.reads_alone and operation.name != "read":
             return None
         if expected.outcome != "ok":
             return allocation.unchanged(before, after, "refusal.changed", operation.name)
@@ -112,9 +98,28 @@ class _Judge:
             return _compare_report(seen.get("returned"), expected.value) or allocation.unchanged(
                 before, after, "changed.other", "report"
             )
-        if operation.name in ("fill", "place"):
+        if operation.name in ("fill", "place", "poison"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
+
+    def _quiet(self, operation: Operation, ends: Any, before: State, after: State) -> Finding | None:
+        """Judge a stretch of quiet calls: how each ended, and the state at the end."""
+        calls = calls_of(operation)
+        expected = self.stretch.run(calls)
+        if not isinstance(ends, list) or len(ends) != len(calls):
+            return Finding("call.raised", {"operation": operation.name, "got": "-"})
+        for call, how, seen in zip(calls, expected, ends, strict=True):
+            if found := self._outcome(call, how, seen):
+                self.guilty = call
+                return found
+        found = compare_checkpoint(self.stretch, before, after)
+        self.guilty = calls[-1] if found else None
+        self.holders.clear()
+        for r, request in self.model.requests.items():
+            if request.table:
+                held = self.holders.setdefault(self.stretch.managers.get(r, ""), {})
+                held[r] = ReferenceRequest(request.seq_len, list(request.table))
+        return found
 
     def _outcome(self, operation: Operation, expected: Expected, seen: dict[str, Any]) -> Finding | None:
         name, got = operation.name, raised_name(seen)
@@ -157,7 +162,7 @@ class _Judge:
             rest: State = {"managers": others, "requests": {} if again else before["requests"]}
             return found or allocation.others_unchanged(rest, after, name, ())
         if name == "request":
-            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, ())
+            return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, (names[0],))
         m, r = names[0], names[1]
         pool, old, new = self.model.pools[m], before["managers"].get(m, {}), after["managers"].get(m, {})
         change = allocation.TableChange(self.model, m, r, free_before, table_before)

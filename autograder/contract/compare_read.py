@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from autograder.contract.finding import Finding
 from autograder.contract.model import ReferencePool, ReferenceRequest
 from autograder.contract.observations import clean, kind_of
+from autograder.findings import Finding
 
 
 def compare_read(

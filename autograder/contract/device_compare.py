@@ -4,11 +4,12 @@ from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.compare_read import compare_read
-from autograder.contract.finding import Finding
 from autograder.contract.model import ReferencePool, ReferenceRequest
 from autograder.contract.observations import is_int, kind_of, raised_name
 from autograder.contract.operations import LEDGER_KEYS, Operation
+from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario
+from autograder.findings import Finding
 
 TOTAL = LEDGER_KEYS[2]
 LARGEST_ROUNDING = 2 << 20
@@ -20,7 +21,7 @@ CODES = {event: f"device.{event}" for event in ("copy", "sync", "elsewhere", "in
 
 def device_deviation(scenario: Scenario, trace: list[Any]) -> Deviation | None:
     """Return where and how a trace first breaks the contract on the device that the scenario names, or None."""
-    question, operations = scenario.question.replace("g", "q"), scenario.operations
+    question, operations = questions().judged_as(scenario.question).id, scenario.operations
     found = _first_on_device(scenario, trace)
     if any(operation.name == "vast" for operation in operations):
         return found or _vast(operations, trace)
@@ -32,7 +33,7 @@ def device_deviation(scenario: Scenario, trace: list[Any]) -> Deviation | None:
 
 
 def _first_on_device(scenario: Scenario, seen: list[dict[str, Any]]) -> Deviation | None:
-    question = scenario.question.replace("g", "q")
+    question = questions().judged_as(scenario.question).id
     for i, operation in enumerate(scenario.operations):
         finding = None
         if operation.name == "watched":
@@ -80,15 +81,15 @@ def _vast(operations: tuple[Operation, ...], seen: list[dict[str, Any]]) -> Devi
     made, read = operations[0], next(i for i, o in enumerate(operations) if o.name == "read")
     _, num_blocks, block_size, head_dim, dtype, _ = made.args
     if "raised" in seen[0]:
-        return Deviation(0, Finding("device.pool", {"got": raised_name(seen[0])}), "q5")
+        return Deviation(0, Finding("device.pool", {"got": raised_name(seen[0])}), questions().given_code)
     if "raised" in seen[read]:
-        return Deviation(read, Finding("read.refused", {"got": raised_name(seen[read])}), "q4")
+        return Deviation(read, Finding("read.refused", {"got": raised_name(seen[read])}), questions().owner["read"])
     length = operations[read - 1].args[2]
     returned = seen[read]["returned"]
     tensor = returned.get("tensor") if isinstance(returned, dict) else None
     if not isinstance(tensor, dict):
-        return Deviation(read, Finding("read.kind", {"kind": kind_of(returned)}), "q4")
+        return Deviation(read, Finding("read.kind", {"kind": kind_of(returned)}), questions().owner["read"])
     expected = None if seen[0]["returned"] == {"str": "meta"} else made.payload
     pool = ReferencePool(num_blocks, block_size, head_dim, dtype, [], made.payload)
     finding = compare_read(pool, ReferenceRequest(length, [num_blocks - 1]), returned, expected)
-    return Deviation(read, finding, "q4") if finding else None
+    return Deviation(read, finding, questions().owner["read"]) if finding else None

@@ -6,6 +6,7 @@ from functools import cache
 from autograder.contract.cell_bytes import unique_cells
 from autograder.contract.ledger import LAYOUT, TOTAL
 from autograder.contract.operations import Operation
+from autograder.contract.questions import question_of
 from autograder.contract.scenario import Scenario, Script
 
 WATCHED_CALLS = frozenset({"prefill", "decode", "read"})
@@ -36,7 +37,7 @@ def watched(operations: Iterable[Operation]) -> list[Operation]:
 
 
 def _scenario(id: str, script: Script) -> Scenario:
-    return Scenario(id, id.partition(".")[0], tuple(watched(script.operations)))
+    return Scenario(id, question_of(id), tuple(watched(script.operations)))
 
 
 def _ledger() -> list[Scenario]:
@@ -47,7 +48,7 @@ def _ledger() -> list[Scenario]:
             shape = [num_blocks, layers, 2, heads, block_size, head_dim]
             dimensions = (num_blocks, block_size, layers, heads, head_dim, LEDGER_DTYPES[dtype])
             operations += [Operation("ledger", dimensions), Operation("pool", (dtype, shape))]
-        return Scenario(id, "g1", tuple(operations), (TOTAL, LAYOUT))
+        return Scenario(id, question_of(id), tuple(operations), (TOTAL, LAYOUT))
 
     return [
         case("g1.float32", ["float32"]),

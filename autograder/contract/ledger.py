@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.contract.finding import Finding
 from autograder.contract.model import ReferenceModel
 from autograder.contract.observations import ids_of, is_int, kind_of
 from autograder.contract.operations import LEDGER_KEYS, Operation
+from autograder.findings import Finding
 
 TOKEN, BLOCK, TOTAL, LAYOUT = LEDGER_KEYS
 CODES = {TOKEN: "ledger.token", BLOCK: "ledger.block", TOTAL: "ledger.total"}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from autograder.contract.cell_bytes import poison
 from autograder.contract.operations import DTYPE_BYTES, Operation
 
 Outcome = Literal["ok", "OOM", "ValueError"]
@@ -97,8 +98,8 @@ class ReferenceModel:
 
     def _release(self, m: str, r: str) -> Expected:
         pool, request = self.pools[m], self.requests[r]
-        ids = request.table
-        valid = len(set(ids)) == len(ids) and all(0 <= b < pool.num_blocks and b not in pool.free for b in ids)
+        ids, free = request.table, set(pool.free)
+        valid = len(set(ids)) == len(ids) and all(0 <= b < pool.num_blocks and b not in free for b in ids)
         if not ids or not valid:
             return Expected("ValueError")
         pool.free += ids
@@ -131,7 +132,14 @@ class ReferenceModel:
     def _seize(self, m: str, r: str, ids: list[int]) -> Expected:
         pool = self.pools[m]
         self.requests[r].table = list(ids)
-        pool.free = [b for b in pool.free if b not in ids]
+        taken = set(ids)
+        pool.free = [b for b in pool.free if b not in taken]
+        return Expected("ok")
+
+    def _poison(self, m: str, r: str) -> Expected:
+        pool, request = self.pools[m], self.requests[r]
+        kept = [b * pool.block_size + i for b in request.table for i in range(pool.block_size)][: request.seq_len]
+        pool.content = poison(pool.content, pool.row_bytes, pool.dtype, frozenset(kept))
         return Expected("ok")
 
     def _vacate(self, m: str, r: str) -> Expected:
@@ -139,7 +147,11 @@ class ReferenceModel:
         self.requests[r].table = []
         return Expected("ok")
 
-    def _ledger(self, num_blocks: int, block_size: int, *dimensions: int) -> Expected:
+    def _quiet(self, calls: list[list[Any]]) -> Expected:
+        return Expected("ok", [self.apply(Operation(name, tuple(args))) for name, *args in calls])
+
+    def _ledger(self, num_blocks: int, block_size: int, *rest: Any) -> Expected:
+        dimensions = [n for entry in rest for n in (entry.values() if isinstance(entry, dict) else (entry,))]
         layers, heads, head_dim, dtype_bytes = (*dimensions, 2)[:4]
         if min(num_blocks, block_size, *dimensions) <= 0:
             return Expected("ValueError")

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeGuard
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 
 State = dict[str, dict[str, dict[str, Any]]]
 EMPTY_STATE: State = {"managers": {}, "requests": {}}

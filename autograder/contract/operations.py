@@ -15,10 +15,14 @@ name          arguments                                  meaning
 ``report``    m, r                                       ``m.allocation_report(r)``
 ``read``      m, r                                       ``m.get_physical_cache(r)``
 ``fill``      m                                          copy ``payload`` (raw bytes of the whole pool) into the pool
+``poison``    m, r                                       turn every row of the pool without a token of ``r`` into NaN
 ``place``     r, ids, seq_len                            set table and length by hand, the free list is left alone
 ``seize``     m, r, ids                                  put ids into the table in place and out of the free list
 ``vacate``    m, r                                       the reverse of ``seize``, by hand
-``ledger``    five or six integers                       ``estimate_kv_cache_bytes(...)``
+``ledger``    five or six integers, or five and          ``estimate_kv_cache_bytes(...)``; what stands in the
+              {"dtype_bytes": integer}                   dict is passed by keyword
+``quiet``     a list of calls, each [name, *arguments]   carry them out one after another; only how each ended is
+              with a name of QUIET_CALLS                 noted, and the state is observed once, at the end
 ``watched``   none                                       on a device: events and bytes taken by the call before
 ``pool``      dtype, shape                               on a device: bytes that a plain tensor of this shape takes
 ``vast``      m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills the
@@ -27,13 +31,17 @@ name          arguments                                  meaning
 ============  =========================================  ==========================================================
 
 What comes back per operation is an observation: ``{"returned": value}`` or ``{"raised": {...}}``, and the ``state`` of
-every manager and request afterwards. Values are tagged by exact type (see :data:`TAGS`).
+every manager and request afterwards. A quiet operation's is ``{"ends": [...]}``, per call ``{"returned": None}`` or
+``{"raised": {...}}``, and the ``state``. Values are tagged by exact type (see :data:`TAGS`).
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-NAMES = frozenset("new request prefill decode release report read fill place seize vacate ledger".split())
+NAMES = frozenset("new request prefill decode release report read fill poison place seize vacate ledger quiet".split())
+
+QUIET_CALLS = frozenset("new request prefill decode release seize vacate".split())
+"""What may happen quietly: thousands of calls on pools of real size, at microseconds a call."""
 
 TAGS = frozenset({"float", "list", "tuple", "sequence", "dict", "str", "tensor", "other"})
 """An int and None travel bare; everything else is ``{tag: content}``. ``other`` names a type and equals nothing."""

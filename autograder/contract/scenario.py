@@ -1,38 +1,55 @@
 """A scenario is a named list of operations that one hidden test case asks of a submission."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import prod
+from typing import Self
 
 from autograder.contract.cell_bytes import poison, unique_cells
 from autograder.contract.operations import DTYPE_BYTES, Operation
+from autograder.contract.questions import question_of
+from autograder.contract.quiet import quietly, renamed
 
-BLANKS = {
-    "q1": frozenset({"kv_bytes_per_token", "kv_bytes_per_block", "total_cache_bytes"}),
-    "q2": frozenset({"needed_blocks", "allocated_blocks"}),
-    "q3": frozenset({"new_seq_len", "is_new_block_needed"}),
-    "q4": frozenset({"blocks", "cat_blocks"}),
-    "q5": frozenset[str](),
-}
-"""The starter's blanks per question: a NameError about one of them is an open TODO."""
+BY_CALLS = {"seize": "prefill", "vacate": "release"}
+"""The call of a submission that does what an operation does by hand."""
 
-TODO_OF = {"q1": 1, "q2": 2, "q3": 3, "q4": 4}
+Operations = tuple[Operation, ...]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One hidden case: ``question`` decides what is judged, ``focus`` narrows a ledger to some entries."""
+    """One hidden case: ``question`` decides what is judged, ``focus`` narrows a ledger to some entries.
+
+    ``operations`` get every request its blocks by the submission's own calls; ``by_hand`` asks the same of states that
+    are set by hand, so that a wrong TODO costs nothing elsewhere. It is empty where a case has one form only.
+    """
 
     id: str
     question: str
-    operations: tuple[Operation, ...]
+    operations: Operations
     focus: tuple[str, ...] = ()
+    by_hand: Operations = ()
+
+    def followed_by(self, other: "Scenario") -> "Scenario":
+        """Return one case that asks for both, one after the other."""
+        return replace(self, operations=self.operations + other.operations, by_hand=self.by_hand + other.by_hand)
+
+    @property
+    def form_by_hand(self) -> "Scenario":
+        """The case with its states set by hand."""
+        return replace(self, operations=self.by_hand, by_hand=())
+
+    @property
+    def releasing_by_hand(self) -> "Scenario | None":
+        """The case with real prefills, but without a call of the given release; None where it has no such call."""
+        spared = tuple(renamed(operation, {"release": "vacate"}) for operation in self.operations)
+        return None if spared == self.operations else replace(self, operations=spared)
 
 
-def set_up_by_calls(scenario: Scenario) -> Scenario:
-    """Return the scenario with requests that get their blocks, and lose them, by the submission's own calls."""
-    own = {"seize": "prefill", "vacate": "release"}
-    calls = (replace(o, name=own[o.name], args=o.args[:2]) if o.name in own else o for o in scenario.operations)
-    return replace(scenario, operations=tuple(calls))
+def by_calls(operations: Iterable[Operation]) -> Operations:
+    """Return operations in which requests get their blocks, and lose them, by the submission's own calls."""
+    return tuple(renamed(operation, BY_CALLS) for operation in operations)
 
 
 class Script:
@@ -43,86 +60,110 @@ class Script:
         self.dtype = dtype
         self._device = device
         self._m = "m"
-        self._cells = self._rows = self._row_bytes = 0
+        self._shapes: dict[str, tuple[int, int, int]] = {}
         self._ids = 0
 
-    def _add(self, name: str, *args: object, payload: bytes = b"") -> "Script":
+    def _add(self, name: str, *args: object, payload: bytes = b"") -> Self:
         self.operations.append(Operation(name, args, payload))
         return self
 
-    def new(self, num_blocks: int, block_size: int, head_dim: int = 2, m: str = "m") -> "Script":
+    def new(self, num_blocks: int, block_size: int, head_dim: int = 2, m: str = "m") -> Self:
         """Make a manager; the calls that follow are about it."""
         self._m = m
-        self._cells = num_blocks * block_size * head_dim
-        self._rows, self._row_bytes = num_blocks * block_size, head_dim * DTYPE_BYTES[self.dtype]
-        self._block_size = block_size
+        self._shapes[m] = (num_blocks, block_size, head_dim)
         return self._add("new", m, num_blocks, block_size, head_dim, self.dtype, self._device)
 
-    def on(self, m: str) -> "Script":
-        """Let the calls that follow be about another manager of the same shape."""
+    def on(self, m: str) -> Self:
+        """Let the calls that follow be about another manager."""
         self._m = m
         return self
 
-    def request(self, r: str, prompt_len: int, request_id: int | None = None) -> "Script":
+    def request(self, r: str, prompt_len: int, request_id: int | None = None) -> Self:
         """Make a request; ids count up from 7, so that none of them is a block id by accident."""
         self._ids += 1
         return self._add("request", r, self._ids + 6 if request_id is None else request_id, prompt_len)
 
-    def prefill(self, *rs: str) -> "Script":
+    def prefill(self, *rs: str) -> Self:
         """Prefill each request in turn."""
         for r in rs:
             self._add("prefill", self._m, r)
         return self
 
-    def arrive(self, r: str, prompt_len: int) -> "Script":
+    def arrive(self, r: str, prompt_len: int) -> Self:
         """Make a request and prefill it."""
         return self.request(r, prompt_len).prefill(r)
 
-    def decode(self, r: str, times: int = 1) -> "Script":
+    def decode(self, r: str, times: int = 1) -> Self:
         """Append tokens, one call each."""
         for _ in range(times):
             self._add("decode", self._m, r)
         return self
 
-    def release(self, r: str) -> "Script":
+    def release(self, r: str) -> Self:
         """Release a request."""
         return self._add("release", self._m, r)
 
-    def report(self, r: str) -> "Script":
+    def report(self, r: str) -> Self:
         """Ask for a request's report."""
         return self._add("report", self._m, r)
 
-    def read(self, r: str) -> "Script":
+    def read(self, r: str) -> Self:
         """Reconstruct a request's cache."""
         return self._add("read", self._m, r)
 
-    def fill(self, seed: int = 0) -> "Script":
+    def fill(self, seed: int = 0) -> Self:
         """Put a different value into every cell of the pool."""
-        return self._add("fill", self._m, payload=unique_cells(self._cells, self.dtype, seed))
+        return self._add("fill", self._m, payload=unique_cells(prod(self._shapes[self._m]), self.dtype, seed))
 
-    def fill_only(self, ids: Sequence[int], seq_len: int) -> "Script":
+    def fill_only(self, ids: Sequence[int], seq_len: int) -> Self:
         """Fill the rows a table of ``ids`` names up to ``seq_len``; everything else becomes NaN."""
-        size = self._block_size
+        _, size, dim = self._shapes[self._m]
         keep = [b * size + i for b in ids for i in range(size)][:seq_len]
-        content = poison(unique_cells(self._cells, self.dtype), self._row_bytes, self.dtype, set(keep))
+        cells = unique_cells(prod(self._shapes[self._m]), self.dtype)
+        content = poison(cells, dim * DTYPE_BYTES[self.dtype], self.dtype, set(keep))
         return self._add("fill", self._m, payload=content)
 
-    def place(self, r: str, ids: Sequence[int], seq_len: int) -> "Script":
+    def place(self, r: str, ids: Sequence[int], seq_len: int) -> Self:
         """Set a request's table and length by hand."""
         return self._add("place", r, list(ids), seq_len)
 
-    def hold(self, r: str, ids: Sequence[int], seq_len: int) -> "Script":
+    def hold(self, r: str, ids: Sequence[int], seq_len: int, request_id: int | None = None) -> Self:
         """Make a request that already owns ``ids``, taken from the free list by hand."""
-        return self.request(r, seq_len)._add("seize", self._m, r, list(ids))
+        return self.request(r, seq_len, request_id)._add("seize", self._m, r, list(ids))
 
-    def vacate(self, r: str) -> "Script":
+    def vacate(self, r: str) -> Self:
         """Give a request's blocks back by hand."""
         return self._add("vacate", self._m, r)
 
-    def ledger(self, *args: int) -> "Script":
-        """Ask for the capacity ledger."""
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Have what is written meanwhile carried out with no look at the state but one at its end."""
+        start = len(self.operations)
+        yield
+        self.operations[start:] = [quietly(self.operations[start:])]
+
+    def ledger(self, *args: int | dict[str, int]) -> Self:
+        """Ask for the capacity ledger; what stands in a dict is passed by keyword."""
         return self._add("ledger", *args)
 
-    def scenario(self, id: str, focus: Sequence[str] = ()) -> Scenario:
-        """Return what was written down as the scenario of case ``id``."""
-        return Scenario(id, id.partition(".")[0], tuple(self.operations), tuple(focus))
+    def scattered(self, lengths: Mapping[str, int]) -> Self:
+        """Make requests of these lengths whose tables interleave, out of order, whichever free block is taken first."""
+        with self.quietly():
+            self.arrive("filler", 2 * self._shapes[self._m][1])
+            for r in lengths:
+                self.arrive(r, 1)
+            self.release("filler")
+            for length in range(2, max(lengths.values()) + 1):
+                for r in (r for r, wanted in lengths.items() if length <= wanted):
+                    self.decode(r)
+        return self
+
+    def poison(self, r: str) -> Self:
+        """Turn every row of the pool that holds no token of ``r`` into NaN."""
+        return self._add("poison", self._m, r)
+
+    def scenario(self, id: str, focus: Sequence[str] = (), calls: "Script | None" = None) -> Scenario:
+        """Return what was written down as the scenario of case ``id``; ``calls`` is its other form."""
+        hand = tuple(self.operations)
+        own = tuple(calls.operations) if calls else by_calls(hand)
+        return Scenario(id, question_of(id), own, tuple(focus), () if own == hand else hand)

@@ -1,16 +1,23 @@
-"""The named scenarios of q1 to q5: at least one per ruling of the contract."""
+"""The scenarios of q1 to q5: at least one per ruling of the contract, and beside them those drawn at real size."""
 
 from functools import cache
 
-from autograder.contract.generate import random_decodes, random_lifecycle, random_prefills, random_reads
+from autograder.contract.families.drawn import drawn_scenarios
 from autograder.contract.ledger import BLOCK, LAYOUT, TOKEN, TOTAL
+from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario, Script
+from autograder.contract.seed import PUBLIC, Seed
+from autograder.contract.walk import walks
 
 
 @cache
-def scenarios() -> dict[str, Scenario]:
-    """Return every CPU scenario by its id."""
-    return {s.id: s for s in [*_ledger(), *_prefill(), *_decode(), *_read(), *_lifecycle()]}
+def scenarios(seed: Seed = PUBLIC) -> dict[str, Scenario]:
+    """Return every CPU scenario by its id, in the order of the table: the fixed ones, and those that ``seed`` draws."""
+    known = {s.id: s for s in [*_ledger(), *_prefill(), *_decode(), *_read(), *_lifecycle()]} | drawn_scenarios(seed)
+    for walk in walks():
+        known[walk.id] = known[walk.id].followed_by(walk) if walk.id in known else walk
+    listed = {id: known.pop(id) for id in questions().cases if id in known}
+    return listed | known
 
 
 def _ledger() -> list[Scenario]:
@@ -43,7 +50,7 @@ def _prefill() -> list[Scenario]:
     return [
         Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
         boundaries.scenario("q2.boundaries"),
-        Script().new(6, 1).arrive("A", 1).arrive("B", 3).arrive("C", 3).scenario("q2.block_size_one"),
+        Script().new(8, 1).arrive("A", 1).arrive("B", 3).arrive("C", 2).scenario("q2.block_size_one"),
         Script().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5)
         .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).scenario("q2.exact_fit"),
         Script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "B").arrive("C", 8).arrive("D", 1)
@@ -55,7 +62,6 @@ def _prefill() -> list[Scenario]:
         Script().new(6, 4).new(6, 4, m="n").on("m").arrive("A", 6).fill(1).arrive("B", 4).on("n").arrive("C", 9)
         .on("m").arrive("D", 3).scenario("q2.requests_apart"),
         Script().new(4, 4).arrive("A", 4).decode("A").scenario("q2.table_can_grow"),
-        random_prefills("q2.random"),
     ]  # fmt: skip
 
 
@@ -67,20 +73,20 @@ def _decode() -> list[Scenario]:
         .new(2, 300, 1).hold("E", [1], 300).decode("E")
         .scenario("q3.grows_when_full"),
         Script().new(5, 1).hold("A", [3], 1).hold("B", [1], 1).decode("A", 2).decode("B")
-        .new(3, 1).hold("C", [2, 0], 2).decode("C", 2).scenario("q3.block_size_one"),
+        .new(6, 1).hold("C", [2, 0], 2).decode("C", 3).scenario("q3.block_size_one"),
         Script().new(8, 4).hold("A", [6, 1, 4], 12).decode("A", 5).new(6, 2).hold("B", [5, 0], 3).decode("B", 2)
-        .scenario("q3.keeps_places"),
+        .scenario("q3.keeps_places", calls=Script().new(8, 4).arrive("F", 8).arrive("A", 12).release("F").decode("A", 5)
+        .new(7, 2).arrive("F", 4).arrive("B", 3).arrive("C", 2).release("F").decode("B", 4)),
         Script().new(2, 4).hold("A", [1], 4).decode("A", 4).new(1, 4).hold("B", [0], 2).decode("B", 2)
         .scenario("q3.last_block"),
         Script().new(2, 4).fill().hold("A", [1], 4).hold("B", [0], 3).decode("A", 2).decode("B").decode("B")
         .new(1, 3).hold("C", [0], 2).decode("C", 3)
-        .new(3, 4).arrive("D", 4).arrive("E", 8).decode("D", 2).scenario("q3.refusal_changes_nothing"),
+        .new(3, 4).hold("D", [0], 4).hold("E", [1, 2], 8).decode("D", 2).scenario("q3.refusal_changes_nothing"),
         Script().new(3, 4).hold("A", [2, 0], 8).hold("B", [1], 2).decode("A").vacate("B").decode("A", 2)
         .scenario("q3.retry_after_release"),
         Script().new(6, 4).new(6, 4, m="n").on("m").fill(1).hold("A", [4], 4).hold("B", [1, 0], 7).on("n")
         .hold("C", [3], 3).on("m").decode("A").decode("B", 2).on("n").decode("C", 2).on("m").decode("A")
-        .new(5, 3).arrive("D", 3).arrive("E", 5).decode("E", 3).decode("D", 2).scenario("q3.requests_apart"),
-        random_decodes("q3.random"),
+        .new(5, 3).hold("D", [0], 3).hold("E", [1, 2], 5).decode("E", 3).decode("D", 2).scenario("q3.requests_apart"),
     ]  # fmt: skip
 
 
@@ -88,39 +94,48 @@ def _read() -> list[Scenario]:
     def table(script: Script, r: str, ids: list[int], seq_len: int) -> Script:
         return script.request(r, max(seq_len, 1)).place(r, ids, seq_len).read(r)
 
+    def scattered(num_blocks: int, size: int, dim: int, dtype: str = "float32", **lengths: int) -> Script:
+        return Script(dtype).new(num_blocks, size, dim).scattered(lengths)
+
     tail = Script().new(6, 4, 3).fill(1).request("A", 9)
     for seq_len in (9, 11, 12):
         tail.place("A", [4, 1, 3], seq_len).read("A")
     tail.place("A", [5], 1).read("A")
-    sizes = Script()
+    own_tail = scattered(7, 4, 3, A=9, B=6).fill(1).read("A").decode("A", 2).fill(2).read("A").decode("A").fill(3)
+    own_tail.read("A").arrive("C", 1).fill(4).read("C")
+    shapes, own_shapes = Script(), Script()
     for size, dim in ((1, 5), (3, 1), (5, 4)):
-        table(sizes.new(6, size, dim).fill(), "A", [4, 0, 2], 3 * size - (size > 1))
-    dtypes = []
+        seq_len = 3 * size - (size > 1)
+        table(shapes.new(6, size, dim).fill(), "A", [4, 0, 2], seq_len)
+        own_shapes.new(7, size, dim).scattered({"A": seq_len, "B": 2 * size}).fill().read("A").read("B")
+    dtypes, own_dtypes = Script(), Script()
     for dtype in ("float16", "bfloat16", "float64"):
-        script = Script(dtype).new(5, 3, 2).fill()
-        dtypes += table(script, "A", [3, 0, 4], 8).operations
-    wide = Script()
-    wide.operations = dtypes
+        dtypes.operations += table(Script(dtype).new(5, 3, 2).fill(), "A", [3, 0, 4], 8).operations
+        own_dtypes.operations += scattered(7, 3, 2, dtype, A=8, B=5).fill().read("A").operations
     nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)
     table(nan, "A", [5, 0, 3], 10)
     nan.place("A", [0, 1, 3], 12).read("A")
+    own_nan = scattered(7, 4, 3, A=10, B=7).fill().poison("A").read("A").fill(1).read("B")
     current = Script().new(6, 4, 3).fill(1).request("A", 7).place("A", [4, 1], 7).read("A").fill(2).read("A")
     current.place("A", [0, 4, 2], 9).read("A").new(4, 3, 5, m="n").fill(1).request("B", 5).place("B", [3, 0], 5)
     current.read("B").on("m").read("A")
+    own_current = scattered(7, 4, 3, A=7, B=5).fill(1).read("A").fill(2).read("A").decode("A", 2).fill(3).read("A")
+    own_current.new(4, 3, 5, m="n").arrive("C", 5).fill(1).read("C").on("m").read("A").read("B")
     still = Script().new(6, 4, 3).fill(1).request("A", 10).place("A", [4, 1, 3], 10).read("A").read("A").read("A")
+    own_still = scattered(7, 4, 3, A=10, B=6).fill(1).read("A").read("A").read("B").read("A")
     refusals = Script().new(6, 4, 3).fill().request("A", 6).read("A")
     for ids in ([2, -1], [-1, 2], [2, 6]):
         refusals.place("A", ids, 6).read("A")
+    basic = table(Script().new(6, 4, 3).fill(), "A", [4, 1, 3], 10)
     return [
-        table(Script().new(6, 4, 3).fill(), "A", [4, 1, 3], 10).scenario("q4.basic"),
-        tail.scenario("q4.cuts_the_tail"),
-        sizes.scenario("q4.sizes"),
-        wide.scenario("q4.dtypes"),
-        nan.scenario("q4.foreign_blocks"),
-        current.scenario("q4.current_values"),
-        still.scenario("q4.changes_nothing"),
+        basic.scenario("q4.basic", calls=scattered(7, 4, 3, A=10, B=6).fill().read("A")),
+        tail.scenario("q4.cuts_the_tail", calls=own_tail),
+        shapes.scenario("q4.sizes", calls=own_shapes),
+        dtypes.scenario("q4.dtypes", calls=own_dtypes),
+        nan.scenario("q4.foreign_blocks", calls=own_nan),
+        current.scenario("q4.current_values", calls=own_current),
+        still.scenario("q4.changes_nothing", calls=own_still),
         refusals.scenario("q4.refuses_bad_tables"),
-        random_reads("q4.random"),
     ]
 
 
@@ -137,8 +152,7 @@ def _lifecycle() -> list[Scenario]:
         Script().new(3, 4).arrive("A", 5).arrive("B", 4).release("A").arrive("C", 8).release("B").release("C")
         .arrive("D", 12).release("D").scenario("q5.release"),
         refusals.scenario("q5.release_refusals"),
-        Script().new(4, 4, 3).fill(1).arrive("A", 6).arrive("B", 4).decode("A", 3).read("A").request("C", 5)
+        Script().new(4, 4, 3).fill(1).arrive("A", 6).arrive("B", 4).decode("A", 3).fill(3).read("A").request("C", 5)
         .prefill("C").decode("B").release("A").decode("B", 1).prefill("C").fill(2).read("B").read("C").report("C")
-        .release("B").decode("C", 4).read("C").release("C").scenario("q5.lifecycle"),
-        random_lifecycle("q5.random"),
+        .release("B").decode("C", 4).fill(4).read("C").release("C").scenario("q5.lifecycle"),
     ]  # fmt: skip

@@ -22,8 +22,8 @@ def shrink(operations: Sequence[Operation], deviation: Deviation, run: Trial, tr
     improved = True
     while improved:
         improved = False
-        for candidate in _smaller(best):
-            if not is_legal(candidate):
+        for candidate in map(legal_part, _smaller(best)):
+            if not candidate:
                 continue
             if trials == 0:
                 return best
@@ -35,17 +35,35 @@ def shrink(operations: Sequence[Operation], deviation: Deviation, run: Trial, tr
     return best
 
 
-def is_legal(operations: Operations) -> bool:
-    """Tell whether every call is one the contract rules on: objects exist, tables fit lengths, fills fit pools."""
-    model = ReferenceModel()
-    try:
-        for operation in operations:
-            if not _is_ruled(model, operation):
-                return False
-            model.apply(operation)
-    except (KeyError, IndexError, ValueError):
-        return False
-    return True
+def drop_chunks(operations: Operations, fails: Callable[[Operations], bool], trials: int, few: int) -> Operations:
+    """Return a part of long ``operations`` that still fails: halves are left out, then quarters, until few are left."""
+    size = len(operations) // 2
+    while size:
+        start = 0
+        while start < len(operations) > few:
+            candidate = legal_part(operations[:start] + operations[start + size :])
+            if trials == 0:
+                return operations
+            trials -= 1
+            if candidate and fails(candidate):
+                operations = candidate
+            else:
+                start += size
+        size //= 2
+    return operations
+
+
+def legal_part(operations: Operations) -> Operations:
+    """Return the calls that the contract rules on where those before them happened: objects exist, tables fit."""
+    model, legal = ReferenceModel(), []
+    for operation in operations:
+        try:
+            if _is_ruled(model, operation):
+                model.apply(operation)
+                legal.append(operation)
+        except (KeyError, IndexError, ValueError):
+            continue
+    return tuple(legal)
 
 
 def _is_ruled(model: ReferenceModel, operation: Operation) -> bool:
@@ -53,7 +71,7 @@ def _is_ruled(model: ReferenceModel, operation: Operation) -> bool:
     if name == "new":
         return bool(min(args[1:4]) > 0)
     if name == "request":
-        return args[0] not in model.requests
+        return args[0] not in model.requests or not model.requests[args[0]].table
     if name == "fill":
         pool = model.pools[args[0]]
         return len(operation.payload) == pool.num_blocks * pool.block_size * pool.row_bytes
@@ -84,7 +102,7 @@ def _smaller(operations: Operations) -> Iterator[Operations]:
         size //= 2
     for i, operation in enumerate(operations):
         for smaller in _smaller_arguments(operation):
-            yield _refit((*operations[:i], smaller, *operations[i + 1 :]))
+            yield refit((*operations[:i], smaller, *operations[i + 1 :]))
 
 
 def _smaller_arguments(operation: Operation) -> Iterator[Operation]:
@@ -100,8 +118,8 @@ def _smaller_arguments(operation: Operation) -> Iterator[Operation]:
             yield replace(operation, args=(*operation.args[:i], value, *operation.args[i + 1 :]))
 
 
-def _refit(operations: Operations) -> Operations:
-    """Return the operations with every fill made anew for the shape its pool now has."""
+def refit(operations: Operations) -> Operations:
+    """Return operations with every fill made anew for the shape its pool now has."""
     shapes: dict[str, tuple[int, int, int, str]] = {}
     fitted = []
     for i, operation in enumerate(operations):

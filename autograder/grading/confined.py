@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from autograder.errors import GraderError
 from autograder.sandbox.client import Server, server_on
 
 
-class WeakConfinement(Exception):
+class WeakConfinement(GraderError):
     """The probe found a hole; the text is one sentence that names it and says what to do."""
 
 

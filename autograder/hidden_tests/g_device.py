@@ -1,4 +1,4 @@
-"""The GPU part: memory, bookkeeping that leaves the device alone, and reading that never leaves it."""
+"""Questions g1, g2, g3, g4. Made from the table of questions."""
 
 from otter.test_files import test_case
 

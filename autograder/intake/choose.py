@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from autograder.findings import Finding
 from autograder.intake.source import kind, stem
-from autograder.intake.submission import Refusal, Remarks
+from autograder.intake.submission import Refusal
 
 _DEFINES = (
     re.compile(r"^\s*class KVCacheManager\b", re.MULTILINE),
@@ -23,7 +24,7 @@ class Draft:
     name: str
     content: bytes = field(repr=False)
     cells: tuple[str, ...]
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
 
     @property
     def place(self) -> str:
@@ -42,7 +43,7 @@ class Draft:
         return sum(len(_BLANK.findall(cell)) for cell in self.cells)
 
 
-def choose(drafts: Sequence[Draft]) -> tuple[Draft, Remarks]:
+def choose(drafts: Sequence[Draft]) -> tuple[Draft, tuple[Finding, ...]]:
     """Return the draft to grade, with a remark when there were others; raise :class:`Refusal` when none stands out."""
     rivals = left = _unlike(_best(drafts, lambda draft: draft.defined))
     for step in (_unpaired, _most_complete, _newest_copies, _by_expected_name):
@@ -52,7 +53,7 @@ def choose(drafts: Sequence[Draft]) -> tuple[Draft, Remarks]:
     others = [draft for draft in rivals if draft is not left[0]]
     if not others:
         return left[0], ()
-    return left[0], (("intake.picked", {"file": left[0].name, "others": _listed(others)}),)
+    return left[0], (Finding("intake.picked", {"file": left[0].name, "others": _listed(others)}),)
 
 
 def expected_name(name: str) -> bool:

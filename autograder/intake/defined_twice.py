@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from autograder.intake.submission import Remarks
+from autograder.findings import Finding
 
 TODO_FUNCTIONS = (
     "estimate_kv_cache_bytes",
@@ -13,14 +13,14 @@ TODO_FUNCTIONS = (
 )
 
 
-def defined_twice(cells: Sequence[str]) -> Remarks:
+def defined_twice(cells: Sequence[str]) -> tuple[Finding, ...]:
     """Return a remark per function of a TODO that different cells define with different bodies."""
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
     for name in TODO_FUNCTIONS:
         found = [(number, body) for number, cell in enumerate(cells, start=1) for body in _bodies(cell, name)]
         if len({body for _, body in found}) > 1:
             numbers = ", ".join(dict.fromkeys(str(number) for number, _ in found))
-            remarks += (("intake.twice", {"name": name, "cells": numbers[:60]}),)
+            remarks += (Finding("intake.twice", {"name": name, "cells": numbers[:60]}),)
     return remarks
 
 

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from autograder.findings import Finding
 from autograder.intake.choose import Draft
 from autograder.intake.source import MEGABYTE, Source, kind, printable
-from autograder.intake.submission import Refusal, Remarks
+from autograder.intake.submission import Refusal
 from autograder.intake.text import decode
 
 MAX_FILES = 50
@@ -15,7 +16,7 @@ _IMPORT = re.compile(
 )
 
 
-def without_helpers(drafts: Sequence[Draft]) -> tuple[list[Draft], Remarks]:
+def without_helpers(drafts: Sequence[Draft]) -> tuple[list[Draft], tuple[Finding, ...]]:
     """Drop the scripts that another draft imports, unless that would leave none, with a remark that names them."""
     imported = {id(draft): set(_imported(draft.cells)) for draft in drafts}
     helpers = [
@@ -29,7 +30,7 @@ def without_helpers(drafts: Sequence[Draft]) -> tuple[list[Draft], Remarks]:
         return list(drafts), ()
     names = sorted(printable(draft.name) for draft in helpers)
     listed = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-    return left, (("intake.helpers", {"files": listed}),)
+    return left, (Finding("intake.helpers", {"files": listed}),)
 
 
 def helper_texts(chosen: str, sources: Iterable[Source]) -> dict[str, str]:

@@ -4,8 +4,9 @@ import json
 import re
 from typing import Any
 
+from autograder.findings import Finding
 from autograder.intake.source import MEGABYTE
-from autograder.intake.submission import Refusal, Remarks
+from autograder.intake.submission import Refusal
 from autograder.intake.text import decode
 
 MAX_WITHOUT_OUTPUTS = 10 * MEGABYTE
@@ -19,7 +20,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> )", re.MULTILINE)
 
 
-def notebook_cells(raw: bytes) -> tuple[list[str], Remarks]:
+def notebook_cells(raw: bytes) -> tuple[list[str], tuple[Finding, ...]]:
     """Return the code cells of a notebook and remarks; raise :class:`Refusal` when it is none."""
     if len(raw) > LARGE:
         raw = without_outputs(raw)

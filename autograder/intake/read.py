@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import replace
 from functools import partial
 
+from autograder.findings import Finding
 from autograder.intake.archive import members, refuse_too_many
 from autograder.intake.choose import Draft, choose, expected_name
 from autograder.intake.defined_twice import defined_twice
@@ -14,7 +15,7 @@ from autograder.intake.helpers import helper_texts, without_helpers
 from autograder.intake.notebook import notebook_cells
 from autograder.intake.script import markdown_cells, script_cells
 from autograder.intake.source import MEGABYTE, Source, kind, printable
-from autograder.intake.submission import Details, Refusal, Rejected, Remarks, Submission
+from autograder.intake.submission import Refusal, Rejected, Submission
 from autograder.intake.text import decode, without_surrogates
 
 MAX_CODE = 4 * MEGABYTE
@@ -37,7 +38,7 @@ def read(entry: Entry) -> Submission | Rejected:
             content = candidates[0].load()
             sha256 = hashlib.sha256(content).hexdigest()
             draft = _draft(file, content)
-            remarks: Remarks = ()
+            remarks: tuple[Finding, ...] = ()
         else:
             drafts, helped = without_helpers(_readable(candidates))
             draft, picked = choose(drafts)
@@ -47,12 +48,12 @@ def read(entry: Entry) -> Submission | Rejected:
     except Refusal as refusal:
         if _lacks_memory(refusal.__cause__):
             raise MemoryError from refusal
-        details: Details = {"file": printable(file), **refusal.details}
-        return Rejected(entry.student, printable(file), sha256, refusal.code, details)
+        details = {"file": printable(file), **refusal.finding.details}
+        return Rejected(entry.student, printable(file), sha256, Finding(refusal.finding.code, details))
     except OSError as error:
         if _lacks_memory(error):
             raise MemoryError from error
-        return Rejected(entry.student, printable(file), sha256, "intake.unreadable", {"file": printable(file)})
+        return Rejected(entry.student, printable(file), sha256, Finding("intake.unreadable", {"file": printable(file)}))
     remarks = draft.remarks + remarks + defined_twice(draft.cells)
     return Submission(entry.student, printable(draft.name), sha256, draft.cells, draft.content, remarks, helpers)
 
@@ -129,7 +130,9 @@ def _readable(candidates: list[Source]) -> list[Draft]:
             total += len(content)
             drafts.append(_draft(source.name, content))
         except Refusal as refusal:
-            refusals.append(Refusal(refusal.code, **{"file": printable(source.name), **refusal.details}))
+            refusals.append(
+                Refusal(refusal.finding.code, **{"file": printable(source.name), **refusal.finding.details})
+            )
         if total > MAX_TOTAL:
             break
     if not drafts:
@@ -151,7 +154,7 @@ def _draft(name: str, content: bytes) -> Draft:
     if not any(map(str.strip, cells)):
         raise Refusal("intake.no_code")
     if cells != tuple(found):
-        remarks += (("intake.surrogates", {}),)
+        remarks += (Finding("intake.surrogates"),)
     return Draft(name, content, cells, remarks)
 
 

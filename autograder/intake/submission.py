@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Details = Mapping[str, str | int]
-Remarks = tuple[tuple[str, Details], ...]
+from autograder.errors import GraderError
+from autograder.findings import Finding, Found
 
 
 @dataclass(frozen=True)
@@ -13,9 +13,9 @@ class Submission:
 
     ``student`` is unique within a batch and safe as a folder name; ``file`` is the name as received, relative to the
     path that was graded; ``content`` is the file as received (the notebook, not the archive around it) and ``sha256``
-    its hash; ``cells`` are the code cells in order, as the student wrote them; ``remarks`` are codes and details of
-    what intake noticed and mended (an odd encoding, several notebooks of which one was picked); ``helpers`` are the
-    texts of the modules that lay beside the notebook, by their path from there.
+    its hash; ``cells`` are the code cells in order, as the student wrote them; ``remarks`` are what intake noticed
+    and mended (an odd encoding, several notebooks of which one was picked); ``helpers`` are the texts of the modules
+    that lay beside the notebook, by their path from there.
     """
 
     student: str
@@ -23,29 +23,26 @@ class Submission:
     sha256: str
     cells: tuple[str, ...]
     content: bytes = field(repr=False)
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
     helpers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Rejected:
-    """A file that cannot be graded; ``code`` and ``details`` say why, in any language, through the catalogue."""
+    """A file that cannot be graded, and why."""
 
     student: str
     file: str
     sha256: str
-    code: str
-    details: Details = field(default_factory=dict)
+    finding: Finding
 
 
-class UsageError(Exception):
+class UsageError(GraderError):
     """A path that cannot be graded at all; its text is one sentence that says what to do."""
 
 
-class Refusal(Exception):
+class Refusal(Found):
     """Raised inside intake when a file cannot be graded; becomes :class:`Rejected`."""
 
     def __init__(self, code: str, **details: str | int) -> None:
-        super().__init__(code)
-        self.code = code
-        self.details: Details = details
+        super().__init__(code, details)

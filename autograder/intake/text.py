@@ -3,7 +3,8 @@
 import codecs
 import re
 
-from autograder.intake.submission import Refusal, Remarks
+from autograder.findings import Finding
+from autograder.intake.submission import Refusal
 
 _WIDE = (
     ("utf-32-le", codecs.BOM_UTF32_LE, [False, True, True, True]),
@@ -14,7 +15,7 @@ _WIDE = (
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 
 
-def decode(raw: bytes) -> tuple[str, Remarks]:
+def decode(raw: bytes) -> tuple[str, tuple[Finding, ...]]:
     """Return the text without its byte-order mark, and a remark when it was not UTF-8."""
     try:
         text, encoding = _decode_wide(raw) or (raw.decode("utf-8"), "UTF-8")
@@ -22,9 +23,9 @@ def decode(raw: bytes) -> tuple[str, Remarks]:
         text, encoding = _decode_narrow(raw)
     if "\0" in text:
         raise Refusal("intake.not_text")
-    remarks: Remarks = ()
+    remarks: tuple[Finding, ...] = ()
     if encoding != "UTF-8":
-        remarks = (("intake.encoding", {"encoding": encoding}),)
+        remarks = (Finding("intake.encoding", {"encoding": encoding}),)
     return text.removeprefix("\ufeff"), remarks
 
 

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from autograder.errors import GraderError
 
-class ReleaseError(Exception):
+
+class ReleaseError(GraderError):
     """Something cannot be released or must not be used; the text is one sentence that says what to do."""
 
 

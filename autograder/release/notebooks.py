@@ -11,11 +11,14 @@ from nbformat import NotebookNode
 from otter.assign.solutions import replace_solutions
 
 from autograder.config import load_config
+from autograder.contract.questions import questions
+from autograder.hidden_tests.otter_files import otter_files
 
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
 GIVEN_CELLS = Path("autograder/sandbox/inside/given_cells.json")
+HIDDEN_TESTS = Path("autograder/hidden_tests")
 README = Path(__file__).with_name("student_readme.md")
 
 
@@ -43,8 +46,9 @@ def generated(root: Path) -> dict[Path, bytes]:
     for lang in LANGUAGES:
         files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang).items()}
     files[GIVEN_CELLS] = _given_cells(root / MASTER)
+    hidden_tests = {HIDDEN_TESTS / name: content for name, content in otter_files(questions()).items()}
     readme = README.read_text("utf-8").replace("{repository}", load_config(root).repository)
-    return files | {STUDENT_FOLDER / "README.md": readme.encode()}
+    return files | {STUDENT_FOLDER / "README.md": readme.encode()} | hidden_tests
 
 
 def write(root: Path) -> None:

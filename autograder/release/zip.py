@@ -16,8 +16,9 @@ from otter.generate import MINIFORGE_VERSION
 from otter.generate import main as otter_generate
 
 from autograder.config import load_config
-from autograder.grading.one.grade_one import CPU_FILES, tests_version
+from autograder.contract.questions import questions
 from autograder.grading.one.gradescope import OTTER_SETTINGS
+from autograder.grading.one.hidden_test_files import tests_version
 from autograder.grading.otter.plugin import MANIFEST
 from autograder.release import ReleaseError
 from autograder.release.lock import locked, needed
@@ -96,7 +97,7 @@ def _generated(root: Path, folder: Path, requirements: Sequence[str]) -> dict[st
     """Return the files that Otter itself generates, by name."""
     tests = folder / "tests"
     tests.mkdir()
-    for name in CPU_FILES:
+    for name in questions().files("cpu"):
         shutil.copy(root / "autograder" / "hidden_tests" / f"{name}.py", tests)
     settings = folder / "otter_config.json"
     config = load_config(root)

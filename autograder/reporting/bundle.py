@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import to_bytes
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, get_args
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.results import SubmissionResult, TestResult
 from autograder.reporting.words import Words
 

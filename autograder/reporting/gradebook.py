@@ -5,18 +5,18 @@ import io
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograder.contract.questions import questions
 from autograder.reporting.feedback import Policy, visible
 from autograder.reporting.files import write_atomic
 from autograder.reporting.report import render_html, render_markdown
-from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, SubmissionResult
+from autograder.reporting.results import GradeLine, SubmissionResult
 from autograder.reporting.schema import to_bytes, to_json
 from autograder.reporting.words import Words
 
 COLUMNS = (
     "student",
     "status",
-    *CPU_QUESTIONS,
-    *GPU_QUESTIONS,
+    *questions().by_id,
     "points",
     "max_points",
     "pending_points",

@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.report import case_title
 from autograder.reporting.results import Status, SubmissionResult, TestResult
 from autograder.reporting.words import Words

@@ -8,27 +8,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.contract.questions import questions
+from autograder.findings import Finding, Found
 from autograder.reporting.results import (
-    CPU_QUESTIONS,
-    GPU_QUESTIONS,
     WORST_FIRST,
     SubmissionResult,
     TestResult,
 )
 from autograder.reporting.schema import row, test_row
 
-QUESTIONS = (*CPU_QUESTIONS, *GPU_QUESTIONS)
 SAME_VERSIONS = ("autograder", "tests")
 MACHINE_FAULTS = frozenset({"run.machine", "device.missing"})
 
 
-class MergeError(Exception):
+class MergeError(Found):
     """Two results that do not belong together; ``finding`` says why."""
-
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.code)
-        self.finding = finding
 
 
 def merge_all(
@@ -74,12 +68,12 @@ def merge(one: SubmissionResult, other: SubmissionResult) -> SubmissionResult:
 
 def _check(first: SubmissionResult, second: SubmissionResult) -> None:
     if first.sha256 != second.sha256:
-        raise MergeError(Finding("merge.submission", {"student": first.student}))
+        raise MergeError("merge.submission", {"student": first.student})
     for name in SAME_VERSIONS:
         versions = [side.versions.get(name, "?") for side in (first, second)]
         if versions[0] != versions[1]:
             details = {"student": first.student, "name": name, "first": versions[0], "second": versions[1]}
-            raise MergeError(Finding("merge.version", details))
+            raise MergeError("merge.version", details)
 
 
 def _merge_tests(first: SubmissionResult, second: SubmissionResult) -> tuple[tuple[TestResult, ...], list[Finding]]:
@@ -96,7 +90,7 @@ def _merge_tests(first: SubmissionResult, second: SubmissionResult) -> tuple[tup
             kept[test.id] = min(known, test, key=_worst_first)
             if known.status != test.status:
                 found.append(Finding("merge.contradiction", {"case": test.id}))
-    order = {name: place for place, name in enumerate(QUESTIONS)}
+    order = {name: place for place, name in enumerate(questions().by_id)}
     return tuple(sorted(kept.values(), key=lambda t: order.get(t.question, len(order)))), found
 
 

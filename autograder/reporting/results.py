@@ -5,12 +5,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 
 SCHEMA = "autograder-results/1"
-CPU_QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
-GPU_QUESTIONS = ("g1", "g2", "g3", "g4")
-GPU_POINTS = 20
 
 Status = Literal["passed", "failed", "not attempted", "could not run"]
 WORST_FIRST: tuple[Status, ...] = ("failed", "could not run", "not attempted", "passed")

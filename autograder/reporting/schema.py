@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.describe import describe
 from autograder.reporting.results import SCHEMA, SubmissionResult, TestResult
 from autograder.reporting.words import Words

@@ -6,10 +6,10 @@ import io
 from collections.abc import Collection, Mapping
 from hashlib import sha256
 
-from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, GradeLine, SubmissionResult
+from autograder.contract.questions import questions
+from autograder.reporting.results import GradeLine, SubmissionResult
 from autograder.reporting.words import Words
 
-QUESTIONS = (*CPU_QUESTIONS, *GPU_QUESTIONS)
 LENGTH = 10
 
 
@@ -40,14 +40,14 @@ def render_summary(lines: Collection[GradeLine], names: Mapping[str, str], words
     )
     labels = (words.text(f"bundles.{label}") for label in ("student", "status", "points", "pending"))
     student, status, points, pending = labels
-    table = [(student, status, *QUESTIONS, points, pending), ("---",) * (len(QUESTIONS) + 4)]
+    table = [(student, status, *questions().by_id, points, pending), ("---",) * (len(questions().by_id) + 4)]
     table += [_row(line, names[line.student], words) for line in sorted(lines, key=lambda line: names[line.student])]
     rows = (f"| {' | '.join(row)} |" for row in table)
     return "\n".join([f"## {words.text('summary.title')}", "", count, "", *rows, "", words.text("summary.who"), ""])
 
 
 def _row(line: GradeLine, pseudonym: str, words: Words) -> tuple[str, ...]:
-    earned = [str(line.questions[q].points) if q in line.questions else "" for q in QUESTIONS]
+    earned = [str(line.questions[q].points) if q in line.questions else "" for q in questions().by_id]
     points = words.text("page.of", points=line.points, max_points=line.max_points)
     return (f"`{pseudonym}`", words.text(f"status.{line.status}"), *earned, points, str(line.pending_points))
 

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from string import Formatter
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 
 LANGUAGES = ("en", "zh")
 LONGEST_DETAIL = 200

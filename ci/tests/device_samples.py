@@ -44,7 +44,7 @@ def verdicts(cells: tuple[str, ...], *questions: str) -> dict[str, Verdict]:
     handle = SubmissionHandle(stand_in(), cells, lambda finding: finding.code)
     try:
         cases = [case for case in device_scenarios("fakegpu") if not questions or case[:2] in questions]
-        return {case: handle.verdict(case) for case in cases}
+        return {case: handle.verdicts[case] for case in cases}
     finally:
         handle.close()
 

@@ -5,7 +5,7 @@ The patterns are written so that they do not match themselves (``q3[.]basic``): 
 
 CANARIES = {
     "hidden test": rb"q3[.]refusal_changes_nothing",
-    "scenario": rb"random_lifecycl[e]",
+    "scenario": rb"drawn_scenario[s]",
     "model": rb"ReferencePoo[l]",
     "comparison": rb"first_deviatio[n]",
     "solution": rb"BEGIN SOLUTIO[N]",

@@ -18,7 +18,7 @@ def outcome(folder: Path, name: str, content: bytes) -> str:
 
 
 def code(result: Submission | Rejected) -> str:
-    return result.code if isinstance(result, Rejected) else "graded"
+    return result.finding.code if isinstance(result, Rejected) else "graded"
 
 
 def fill(folder: Path, files: dict[str, bytes]) -> Path:

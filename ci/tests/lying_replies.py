@@ -13,7 +13,8 @@ from typing import Any
 
 from autograder.contract.compare import first_deviation
 from autograder.contract.observations import open_todo
-from autograder.contract.scenario import BLANKS, Scenario
+from autograder.contract.questions import questions
+from autograder.contract.scenario import Scenario
 from autograder.contract.scenarios import scenarios
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, ProtocolError
 from autograder.sandbox.trusted.validate_reply import notes_of, traces_of
@@ -72,7 +73,7 @@ def _receive(scenario: Scenario, reply: bytes, chance: random.Random) -> str:
     except ProtocolError:
         return "refused as a trace"
     for observation in trace:
-        open_todo(observation, BLANKS[scenario.question])
+        open_todo(observation, questions()[scenario.question].blanks)
     deviation = first_deviation(scenario.question, scenario.operations, trace, scenario.focus)
     return "failed" if deviation else "passed"
 

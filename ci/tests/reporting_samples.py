@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.results import SubmissionResult, TestResult
 
 BEFORE = {

@@ -10,8 +10,8 @@ from device_samples import JOIN, MASTER, RETURN, patched, stand_in
 
 from autograder.cli import main
 from autograder.config import Config
-from autograder.grading.one.grade_on_device import GPU_FILES, grade_on_device
-from autograder.grading.one.grade_one import hidden_test_files
+from autograder.grading.one.grade_on_device import grade_on_device
+from autograder.grading.one.hidden_test_files import hidden_test_files
 from autograder.intake.submission import Submission
 from autograder.reporting.gradebook import grades_csv, student_files
 from autograder.reporting.merge import merge
@@ -44,7 +44,7 @@ def counted() -> SubmissionResult:
 
 
 def test_each_gpu_question_is_worth_five_points() -> None:
-    [file] = hidden_test_files(GPU_FILES)
+    [file] = hidden_test_files("gpu")
     totals = {q: sum(int(c.points) for c in file.test_cases if c.name.startswith(q)) for q in ("g1", "g2", "g3", "g4")}
     assert totals == {"g1": 5, "g2": 5, "g3": 5, "g4": 5}
     assert all(case.hidden for case in file.test_cases)

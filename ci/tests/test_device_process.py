@@ -31,4 +31,4 @@ def test_a_device_error_ends_the_process_and_a_fresh_one_goes_on(server: GpuServ
         assert child.cpu_s < 60
         with pytest.raises(Died) as died:
             child.run(device_scenarios("fakegpu")["g4.dtypes"].operations)
-    assert died.value.code == "device.fault"
+    assert died.value.finding.code == "device.fault"

@@ -3,7 +3,7 @@
 import pytest
 from device_samples import COUNT, GROWS, JOIN, RETURN, codes, patched, reading, verdicts
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.words import Words
 
 POOL = "self.physical_kv_cache"

@@ -17,6 +17,7 @@ from odd_files import (
     zipped,
 )
 
+from autograder.findings import Finding
 from autograder.intake.discover import discover
 from autograder.intake.read import read
 from autograder.intake.submission import Rejected, Submission
@@ -68,7 +69,7 @@ def test_a_member_too_big_is_told_its_size(tmp_path: Path) -> None:
     (tmp_path / "jane.zip").write_bytes(packed)
     result = read_one(tmp_path / "jane.zip")
     assert isinstance(result, Rejected)
-    assert (result.code, result.details) == (
+    assert (result.finding.code, result.finding.details) == (
         "intake.too_big",
         {"file": "jane.zip/a.ipynb", "megabytes": 90, "limit": 80},
     )
@@ -148,7 +149,7 @@ def test_a_choice_between_real_rivals_is_remarked_and_others_are_not(tmp_path: P
     first, second = read_one(tmp_path / "one"), read_one(tmp_path / "two")
     assert isinstance(first, Submission)
     assert isinstance(second, Submission)
-    assert first.remarks == (("intake.picked", {"file": "jane/a (1).ipynb", "others": "jane/a.ipynb"}),)
+    assert first.remarks == (Finding("intake.picked", {"file": "jane/a (1).ipynb", "others": "jane/a.ipynb"}),)
     assert second.remarks == ()
 
 

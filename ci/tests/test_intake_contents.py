@@ -81,7 +81,7 @@ def test_a_file_beyond_the_cap_is_told_its_size(tmp_path: Path) -> None:
         file.truncate(90_000_000)
     result = read_one(tmp_path / "a.ipynb")
     assert isinstance(result, Rejected)
-    assert (result.code, result.details["megabytes"]) == ("intake.too_big", 90)
+    assert (result.finding.code, result.finding.details["megabytes"]) == ("intake.too_big", 90)
 
 
 @pytest.mark.parametrize(

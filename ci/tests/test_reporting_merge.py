@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from reporting_samples import FULL, GPU, MIXED, REJECTED
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.merge import MergeError, merge, merge_all
 from autograder.reporting.results import TestResult
 from autograder.reporting.schema import row, to_bytes

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reporting_samples import AFTER, BEFORE, EVERY_KIND, FULL, GPU, MIXED
 
-from autograder.contract.finding import Finding
+from autograder.contract.questions import questions
+from autograder.findings import Finding
 from autograder.reporting import blockview
 from autograder.reporting.report import render_html, render_index, render_markdown
-from autograder.reporting.results import CPU_QUESTIONS, GPU_QUESTIONS, TestResult
+from autograder.reporting.results import TestResult
 from autograder.reporting.words import LANGUAGES, Words
 
 EN, ZH = (Words(lang) for lang in LANGUAGES)
@@ -110,7 +111,7 @@ def test_a_merged_result_has_nothing_pending():
 
 @pytest.mark.parametrize("words", [EN, ZH], ids=LANGUAGES)
 def test_every_question_has_a_title_and_says_what_is_checked(words):
-    for question in (*CPU_QUESTIONS, *GPU_QUESTIONS):
+    for question in questions().by_id:
         assert f"{question}.title" in words
         assert f"{question}.checked" in words
 

@@ -8,8 +8,8 @@ from string import Formatter
 import pytest
 
 import autograder
-from autograder.contract.finding import Finding
 from autograder.contract.operations import NAMES
+from autograder.findings import Finding
 from autograder.reporting.describe import describe
 from autograder.reporting.words import LANGUAGES, Words
 

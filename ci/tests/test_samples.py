@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from autograder.config import Config
+from autograder.contract.questions import questions
 from autograder.grading.many.batch import Settings, grade_batch
 from autograder.intake.discover import discover
-from autograder.reporting.results import CPU_QUESTIONS, GradeLine
+from autograder.reporting.results import GradeLine
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "solutions" / "submissions"
@@ -69,7 +70,7 @@ def test_the_master_earns_all_points(lines: Lines) -> None:
 def test_an_untouched_starter_is_not_attempted(lines: Lines, starter: Path) -> None:
     line = lines[starter]
     assert line.points == 0
-    assert [line.questions[name].status for name in CPU_QUESTIONS] == ["not attempted"] * len(CPU_QUESTIONS)
+    assert [line.questions[name].status for name in questions().of("cpu")] == ["not attempted"] * 5
 
 
 @pytest.mark.parametrize(("folder", "at_least"), [("honest", 5), ("partial", 8), ("alternative", 27)])

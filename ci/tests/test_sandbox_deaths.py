@@ -38,7 +38,7 @@ FATAL = {
 def test_a_fatal_cell_is_named_with_its_cause(kind: str) -> None:
     source, code = FATAL[kind]
     died = death("x = 1", source)
-    assert (died.code, died.details.get("cell")) == (code, 2)
+    assert (died.finding.code, died.finding.details.get("cell")) == (code, 2)
 
 
 @pytest.mark.parametrize("kind", FATAL)
@@ -46,19 +46,19 @@ def test_a_fatal_call_costs_its_own_case(kind: str) -> None:
     source, code = FATAL[kind]
     body = source.replace("\n", "\n    ")
     died = death(f"def estimate_kv_cache_bytes(*args):\n    {body}", operations=[LEDGER])
-    assert (died.code, "cell" in died.details) == (code, False)
+    assert (died.finding.code, "cell" in died.finding.details) == (code, False)
 
 
 def test_the_wall_clock_ends_what_no_other_limit_does() -> None:
     patient = replace(SHORT, idle_s=60, wall_s=0.5)
     with shared_server(patient).spawn() as child, pytest.raises(Died) as died:
         child.load(["import select; select.select([], [], [], 60)"])
-    assert died.value.code == "run.wall"
+    assert died.value.finding.code == "run.wall"
 
 
 def test_a_reply_that_is_too_large_is_a_flood() -> None:
     call = "def estimate_kv_cache_bytes(*args): return [['x' * 200] * 4000] * 4"
-    assert death(call, operations=[LEDGER]).code == "run.flood"
+    assert death(call, operations=[LEDGER]).finding.code == "run.flood"
 
 
 def test_a_child_that_is_stopped_is_noticed() -> None:
@@ -67,7 +67,7 @@ def test_a_child_that_is_stopped_is_noticed() -> None:
         os.kill(child._pid, signal.SIGSTOP)
         with pytest.raises(Died) as died:
             child.run(CASE)
-    assert died.value.code == "run.idle"
+    assert died.value.finding.code == "run.idle"
 
 
 def test_a_skipped_cell_is_not_run() -> None:
@@ -78,7 +78,7 @@ def test_a_skipped_cell_is_not_run() -> None:
 
 def test_a_stream_of_progress_without_end_is_a_flood() -> None:
     frame = "b'PA01\\0\\0\\0\\x0c\\0\\0\\0\\0{\"cell\": 10}'"
-    assert death(f"import os\nwhile True: os.write(4, {frame})").code == "run.flood"
+    assert death(f"import os\nwhile True: os.write(4, {frame})").finding.code == "run.flood"
 
 
 def test_threads_without_end_are_an_error_of_their_cell() -> None:
@@ -94,7 +94,7 @@ def test_running_out_of_memory_for_good_is_named() -> None:
         "  try:\n    while True: hoard.append(bytearray(size))\n  except MemoryError: pass",
         operations=CASE,
     )
-    assert died.code == "run.memory"
+    assert died.finding.code == "run.memory"
 
 
 def test_a_tensor_beyond_the_memory_limit_is_the_submission_s_error() -> None:

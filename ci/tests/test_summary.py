@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from reporting_samples import EVERY_KIND, FULL, MIXED, REJECTED
 
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.reporting.junit import junit
 from autograder.reporting.results import grade_line
 from autograder.reporting.summary import pseudonyms, render_summary, who_is_who

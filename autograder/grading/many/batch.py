@@ -8,7 +8,7 @@ from autograder.config import Config
 from autograder.grading.many.journal import Journal, rows
 from autograder.grading.many.pool import grade_many
 from autograder.grading.many.worker import Job
-from autograder.grading.one.grade_one import tests_version
+from autograder.grading.one.hidden_test_files import check_hidden_tests, tests_version
 from autograder.intake.discover import Entry
 from autograder.reporting.gradebook import write_grades
 from autograder.reporting.results import GradeLine, grade_line
@@ -34,6 +34,7 @@ def grade_batch(
 
     With ``resume``, an entry whose file and tests are the same as in the journal keeps its row.
     """
+    check_hidden_tests()
     students = {entry.student for entry in entries}
     lines: dict[str, GradeLine] = {}
     known: dict[str, str] = {}

@@ -9,11 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from autograder.errors import GraderError
+
 NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
 
 
-class JournalError(Exception):
+class JournalError(GraderError):
     """The output folder cannot be used; the text is one sentence that says what to do."""
 
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.many.journal import NAME, Journal, JournalError, rows
 from autograder.reporting.bundle import make_bundle
 from autograder.reporting.files import write_atomic

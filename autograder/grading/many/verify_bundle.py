@@ -4,13 +4,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.contract.questions import questions
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.one.grade_one import grade_one
 from autograder.intake.discover import discover
 from autograder.intake.read import read
 from autograder.reporting.bundle import differences, results_of, submission_of, verify
-from autograder.reporting.results import GPU_QUESTIONS
 from autograder.reporting.schema import to_json
 from autograder.reporting.words import Words
 
@@ -27,5 +27,5 @@ def verify_bundle(path: Path, regrade: bool, config: Config, words: Words) -> li
         received.write_bytes(content)
         submission = read(discover([received])[0])
         again = to_json(grade_one(server, submission, config, words).result, words)
-    cpu = {**stored, "tests": [t for t in stored["tests"] if t["question"] not in GPU_QUESTIONS]}
+    cpu = {**stored, "tests": [t for t in stored["tests"] if t["question"] not in questions().of("gpu")]}
     return differences(cpu, again)

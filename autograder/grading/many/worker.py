@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.config import Config
-from autograder.contract.finding import Finding
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.many.rerender import RECEIVED
-from autograder.grading.one.grade_one import CPU_FILES, Graded, grade_one, hidden_test_files
+from autograder.grading.one.grade_one import Graded, grade_one
+from autograder.grading.one.hidden_test_files import hidden_test_files
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
 from autograder.intake.read import read
@@ -116,7 +117,7 @@ def _main(job: Job, pipe: Connection, parent: int) -> None:
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     words = Words(job.lang)
-    hidden_test_files(CPU_FILES)
+    hidden_test_files("cpu")
     gc.freeze()  # what is loaded by now stays, and need not be searched for garbage at every submission
     try:
         with confined_server(job.allow_weak, job.device) as server:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.contract.questions import questions
 from autograder.intake.script import script_cells
 from autograder.intake.submission import UsageError
 
@@ -63,14 +64,15 @@ def _module(path: Path) -> Mutant:
     lesson = re.search(r"^# [A-Z]+: (.*)$", source, re.M)
     loses = re.search(r"^# LOSES: (.*)$", source, re.M)
     header = loses[1].strip() if loses else ""
-    questions = frozenset(f"q{n}" for n in re.findall(r"TODO ([1-4])", header))
-    if header and not questions and header != GIVEN_CODE:
+    table = questions()
+    blamed = frozenset(q for q in table.with_todo if f"TODO {table[q].todo}" in header)
+    if header and not blamed and header != GIVEN_CODE:
         raise UsageError(f"{path}: the header '# LOSES: {header}' names no TODO; write for example '# LOSES: TODO 2'.")
     return Mutant(
         path.stem,
         lesson[1] if lesson else "",
         tuple(script_cells(source)),
-        (questions or frozenset({"q5"})) if loses else None,
+        (blamed or frozenset({table.given_code})) if loses else None,
         DEVICE_ONLY in header,
     )
 

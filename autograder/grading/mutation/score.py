@@ -8,10 +8,11 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from autograder.contract.finding import Finding
+from autograder.contract.questions import question_of, questions
+from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.mutation.mutants import Mutant
-from autograder.grading.one.judge import CPU_QUESTION, SubmissionHandle
+from autograder.grading.one.judge import SubmissionHandle
 from autograder.grading.one.verdict import Verdict
 from autograder.sandbox.client import Server
 
@@ -42,8 +43,7 @@ class Score:
     def lost(self) -> frozenset[str]:
         """The questions that lost points, those that merely wait for a TODO left out."""
         cases = [c for c in self.killed_by if (f := self.verdicts[c].finding) is None or f.code != "waiting"]
-        questions = (case.partition(".")[0] for case in cases)
-        return frozenset(CPU_QUESTION.get(question, question) for question in questions)
+        return frozenset(questions().judged_as(question_of(case)).id for case in cases)
 
     @property
     def attributed(self) -> bool:
@@ -53,7 +53,7 @@ class Score:
     @property
     def only_on_device(self) -> bool:
         """Whether the CPU cases let it pass and a device case does not."""
-        return self.killed and all(case.startswith("g") for case in self.killed_by)
+        return self.killed and all(questions()[question_of(case)].part == "gpu" for case in self.killed_by)
 
     def line(self) -> str:
         """Return the score on one line."""
@@ -120,7 +120,7 @@ class Desk:
             self._servers[device] = self._stack.enter_context(confined_server(self._allow_weak, device))
         handle = SubmissionHandle(self._servers[device], mutant.cells, _silent)
         try:
-            return {case: handle.verdict(case) for case in handle.cases}
+            return dict(handle.verdicts)
         finally:
             handle.close()
 

@@ -4,16 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.contract.compare import Deviation, first_deviation
+from autograder.contract.miniature import miniature
 from autograder.contract.observations import EMPTY_STATE, State, is_int
+from autograder.contract.quiet import hushed, spoken_aloud
 from autograder.contract.scenario import Scenario
-from autograder.contract.shrink import Operations, shrink
+from autograder.contract.shrink import Operations, Trial, drop_chunks, shrink
 from autograder.grading.one.loaded_submission import LoadedSubmission
 from autograder.sandbox.client import Died
 
 SHARED_TRIALS = 250
-FRESH_TRIALS = 30
-SHORT, SMALL = 6, 8
+FRESH_TRIALS = 90
+SHORT, SMALL, LONG = 6, 8, 12
 MOST_CASES = 3
+FEW = 24
+"""So many calls are tried one by one; of more, whole stretches are left out first."""
 
 
 def shortest_example(submission: LoadedSubmission, failed: Sequence[Scenario]) -> Mapping[str, Any] | None:
@@ -28,8 +32,18 @@ def shortest_example(submission: LoadedSubmission, failed: Sequence[Scenario]) -
         if found and (best is None or _size(found) < _size(best)):
             best = found
         if best and _size(best) <= (SHORT, SMALL):
-            break
-    return best
+            return best
+    return best and _too_large(best)
+
+
+def _too_large(example: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return, in place of an example that nobody could follow or draw, how large the smallest one found is."""
+    pools = [operation for operation in example["operations"] if operation[0] == "new"]
+    if not any(pool[2] > SMALL for pool in pools) and len(example["operations"]) <= LONG:
+        return example
+    sizes = [max((pool[place] for pool in pools), default=0) for place in (2, 3)]
+    said = ["real_size", *sizes, len(example["operations"])]
+    return {"operations": [said], "finding": example["finding"], "before": None, "after": None}
 
 
 def _size(example: Mapping[str, Any]) -> tuple[int, int]:
@@ -48,14 +62,38 @@ def _shrunk(submission: LoadedSubmission, scenario: Scenario) -> Mapping[str, An
         def run(operations: Operations, alone: bool = alone) -> Deviation | None:
             return _deviation(submission, scenario, operations, alone)
 
-        first = run(scenario.operations)
+        start = _few(scenario, run, trials // 2)
+        first = run(start) if start else None
         if first is None:
             continue
-        shortest = shrink(scenario.operations, first, run, trials)
+        shortest = shrink(start, first, run, trials)
         confirmed = _deviation(submission, scenario, shortest, alone=True)
         if confirmed and confirmed.finding.code == first.finding.code:
             return _describe(submission, shortest, confirmed)
     return None
+
+
+def _few(scenario: Scenario, run: Trial, trials: int) -> Operations:
+    """Return where to start: the scenario itself, or a few of its calls, aloud and small, where some are quiet."""
+    operations = spoken_aloud(scenario.operations)
+    if len(operations) == len(scenario.operations):
+        return operations
+    found = run(scenario.operations)
+    if found is None:
+        return ()
+    operations = spoken_aloud(scenario.operations[: found.step + 1])
+
+    def fails(candidate: Operations) -> bool:
+        again = run(hushed(candidate))
+        return again is not None and again.owner == found.owner
+
+    for attempt in range(2):
+        small = miniature(operations)
+        if fails(small):
+            operations = small
+        if attempt == 0:
+            operations = drop_chunks(operations, fails, trials, FEW)
+    return operations
 
 
 def _deviation(

@@ -7,46 +7,47 @@ from typing import Any
 
 from autograder.config import Config
 from autograder.contract.device_scenarios import measured
-from autograder.contract.finding import Finding
+from autograder.contract.questions import questions
+from autograder.findings import Finding
 from autograder.grading.one.grade_one import (
     Graded,
-    hidden_test_files,
-    otter_results,
-    remarks,
     run_hidden_tests,
     versions_of,
 )
 from autograder.grading.one.gradescope import gradescope, receipt
+from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.intake.submission import Rejected, Submission
 from autograder.reporting.feedback import spoken
 from autograder.reporting.merge import MACHINE_FAULTS
-from autograder.reporting.results import GPU_POINTS, SubmissionResult, TestResult
+from autograder.reporting.results import SubmissionResult, TestResult
 from autograder.reporting.words import Words
 from autograder.sandbox.client import Died, Server
-
-GPU_FILES = ("g_device",)
 
 
 def grade_on_device(server: Server, submission: Submission | Rejected, config: Config, words: Words) -> Graded:
     """Return the result of the GPU part alone, with figures from the device beside it in the timing."""
     known, started = versions_of(server), time.perf_counter()
     if isinstance(submission, Rejected):
-        rejected = Finding(submission.code, submission.details)
         result = SubmissionResult(
-            submission.student, submission.file, submission.sha256, server.device, rejected=rejected, versions=known
+            submission.student,
+            submission.file,
+            submission.sha256,
+            server.device,
+            rejected=submission.finding,
+            versions=known,
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
-    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), submission.helpers)
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), helpers=submission.helpers)
     try:
-        tests = run_hidden_tests(handle, hidden_test_files(GPU_FILES))
+        tests = run_hidden_tests(handle, hidden_test_files("gpu"))
         figures = _figures(handle, server.device)
     finally:
         handle.close()
     counts = server.device != "fakegpu" or config.readiness_counts
     tests, faults = _without_machine_faults(tests)
     tests = tests if counts else _without_points(tests)
-    notes = (*remarks(submission), *handle.notes, *faults)
+    notes = (*submission.remarks, *handle.notes, *faults)
     said = receipt(notes, handle.verdicts.values(), config, words)
     result = SubmissionResult(
         student=submission.student,
@@ -55,10 +56,10 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
         device=server.device,
         tests=tests,
         notes=notes,
-        pending_points=GPU_POINTS - sum(t.max_points for t in tests) if config.gpu == "required" else 0,
+        pending_points=questions().parts["gpu"] - sum(t.max_points for t in tests) if config.gpu == "required" else 0,
         confinement=server.layers,
         versions=known,
-        gradescope=gradescope(otter_results(GPU_FILES), said) if counts and not faults else {},
+        gradescope=gradescope(otter_results("gpu"), said) if counts and not faults else {},
     )
     timing = {"wall_s": time.perf_counter() - started, "child_cpu_s": handle.submission.cpu_s, **figures}
     return Graded(result, timing)
@@ -66,7 +67,7 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
 
 def _figures(handle: SubmissionHandle, device: str) -> dict[str, float]:
     """Return what the device reports about reading, never scored; nothing where reading does not work."""
-    if handle.verdict("g4.basic").status != "passed":
+    if handle.verdicts["g4.basic"].status != "passed":
         return {}
     try:
         returned: Any = handle.submission.run(measured(device), alone=False)[-1].get("returned")

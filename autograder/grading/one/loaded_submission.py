@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from autograder.contract.finding import Finding
 from autograder.contract.operations import Operation
+from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
 MAX_LEFT_OUT = 2
@@ -84,19 +84,19 @@ class LoadedSubmission:
                 return self._child
 
     def _leave_out(self, died: Died) -> None:
-        cell = died.details.get("cell")
-        if died.code in MEASURED and self._room < ROOM:
+        code, cell = died.finding.code, died.finding.details.get("cell")
+        if code in MEASURED and self._room < ROOM:
             self._room = ROOM
-        elif died.code == "run.memory" and cell not in self._short_of_memory:  # maybe for the greed of others
+        elif code == "run.memory" and cell not in self._short_of_memory:  # maybe for the greed of others
             self._short_of_memory.add(cell)
         elif not isinstance(cell, int):
             self._unloadable = died
         elif len(self._skip) < MAX_LEFT_OUT:
             self._skip = (*self._skip, cell)
-            self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.code})
+            self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": code})
         else:
             self._skip = (*self._skip, *range(cell, len(self._cells) + 1))
-            self._stopped[cell] = Finding("cell.skipped", {"cell": cell, "why": died.code})
+            self._stopped[cell] = Finding("cell.skipped", {"cell": cell, "why": code})
 
 
 def _rank(note: Finding) -> tuple[bool, int]:

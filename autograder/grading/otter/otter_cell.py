@@ -7,9 +7,7 @@ from typing import Any
 
 from autograder.config import Config
 from autograder.contract.checkable import Checkable
-from autograder.contract.finding import Finding
 from autograder.grading.confined import confined_server
-from autograder.grading.one.grade_one import CPU_FILES, hidden_test_files, remarks
 from autograder.grading.one.gradescope import NotGradable, receipt, rejection
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.intake.discover import Entry, discover
@@ -28,9 +26,8 @@ def judge(received: str, settings: Mapping[str, Any]) -> Checkable:
     words = Words(config.language)
     handed_in = read(_entry(Path(received)))
     if isinstance(handed_in, Rejected):
-        reason = Finding(handed_in.code, handed_in.details)
-        print(json.dumps({"text": rejection(reason, words)}))
-        return NotGradable(words.sentence(reason))
+        print(json.dumps({"text": rejection(handed_in.finding, words)}))
+        return NotGradable(words.sentence(handed_in.finding))
     handle, text = _judged(handed_in, config, words)
     print(json.dumps({"text": text}))
     return handle
@@ -38,14 +35,12 @@ def judge(received: str, settings: Mapping[str, Any]) -> Checkable:
 
 def _judged(submission: Submission, config: Config, words: Words) -> tuple[SubmissionHandle, str]:
     with confined_server(allow_weak=False) as server:
-        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), submission.helpers)
+        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), helpers=submission.helpers)
         try:
-            for file in hidden_test_files(CPU_FILES):
-                for case in file.test_cases:
-                    handle.verdict(case.name)
+            _ = handle.verdicts  # judged while the server is there; Otter asks later
         finally:
             handle.close()
-    notes = (*remarks(submission), *handle.notes)
+    notes = (*submission.remarks, *handle.notes)
     return handle, receipt(notes, handle.verdicts.values(), config, words)
 
 

@@ -13,13 +13,14 @@ from otter.plugins import AbstractOtterPlugin
 from otter.test_files import GradingResults
 
 from autograder.config import Config
-from autograder.grading.one.grade_one import not_gradable, tests_version
+from autograder.errors import GraderError
+from autograder.grading.one.grade_one import not_gradable
+from autograder.grading.one.hidden_test_files import tests_version
 from autograder.reporting.words import Words
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 MANIFEST = "manifest.json"
 RECEIVED = "received"
-SETUP_ERROR = 2
 
 
 def run_autograder(root: Path) -> None:
@@ -97,7 +98,7 @@ def _refuse_other_sources(manifest: Path) -> None:
             "build it again with `autograder release --zip`, or install the wheel inside it.",
             file=sys.stderr,
         )
-        raise SystemExit(SETUP_ERROR)
+        raise SystemExit(GraderError.exit_code)
 
 
 def _text(outputs: list[NotebookNode]) -> str | None:

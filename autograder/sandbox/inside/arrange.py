@@ -5,9 +5,12 @@ from typing import Any
 
 import torch
 
-_type, _list, _bytearray, _hasattr, _str, _len = type, list, bytearray, hasattr, str, len
+MANY = 8
+"""So many blocks are taken out of a list in one pass over it rather than by one search for each."""
+
+_type, _list, _set, _bytearray, _hasattr, _str, _len = type, list, set, bytearray, hasattr, str, len
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
-_frombuffer, _no_grad = torch.frombuffer, torch.no_grad
+_frombuffer, _no_grad, _NAN = torch.frombuffer, torch.no_grad, float("nan")
 
 
 def convert(manager: Any, dtype: torch.dtype, device: str) -> None:
@@ -31,6 +34,18 @@ def fill(manager: Any, payload: bytes, dtype: torch.dtype) -> None:
         pool.copy_(cells)
 
 
+def poison(manager: Any, request: Any) -> None:
+    """Turn every row of the pool that holds no token of the request into NaN, in place."""
+    pool = manager.physical_kv_cache
+    size = pool.shape[1]
+    kept = [block * size + i for block in request.block_table for i in range(size)][: request.seq_len]
+    rows = pool.view(-1, pool.shape[2])
+    with _no_grad():
+        values = rows[kept].clone()
+        rows.fill_(_NAN)
+        rows[kept] = values
+
+
 def place(request: Any, ids: Sequence[int], seq_len: int) -> None:
     """Set a request's table and length; the free list is left alone."""
     request.seq_len = seq_len
@@ -44,6 +59,10 @@ def seize(manager: Any, request: Any, ids: Sequence[int]) -> None:
     """Put blocks into the table, in place, and out of the free list."""
     _replace(request, ids)
     free = manager.free_blocks
+    if _type(free) is _list and _len(ids) > MANY:
+        taken = _set(ids)
+        free[:] = [block for block in free if block not in taken]
+        return
     if not _hasattr(free, "remove"):
         manager.free_blocks = _type(free)(block for block in free if block not in ids)
         return

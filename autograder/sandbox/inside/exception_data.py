@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.sandbox.inside.encode import MAX_TEXT, type_name
 
-_type, _str, _slice = type, str, str.__getitem__
+_type, _str, _len = type, str, len
 _mro = type.__dict__["__mro__"].__get__
 _BUILTIN = {
     error: error.__name__
@@ -29,6 +29,29 @@ def exception_data(error: BaseException) -> dict[str, Any]:
         "blank": blank[1] if blank else None,
         "missing": None,
     }
+
+
+class Endings:
+    """The different ways in which the calls of one quiet operation raised, each told once, and without its text."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+        self.described: list[dict[str, Any]] = []
+
+    def number(self, error: BaseException) -> int:
+        """Return the number of the ending that ``error`` is, from 1."""
+        key = (_type(error), "OOM" in message(error))
+        number = self._numbers.get(key)
+        if number is None:
+            self.described.append({**exception_data(error), "text": ""})
+            number = self._numbers[key] = _len(self.described)
+        return number
+
+    def number_of_missing(self, description: dict[str, Any]) -> int:
+        """Return the number of the ending that a name or an object was not there, from 1."""
+        if description not in self.described:
+            self.described.append(description)
+        return self.described.index(description) + 1
 
 
 def missing(name: str, error: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from autograder.contract.operations import DTYPE_BYTES
 from autograder.sandbox.inside import arrange
 from autograder.sandbox.inside.change_tracker import ChangeTracker, plain, tensor
 from autograder.sandbox.inside.encode import Encoder
-from autograder.sandbox.inside.exception_data import exception_data, missing
+from autograder.sandbox.inside.exception_data import Endings, exception_data, missing
 
 # Taken before student code runs.
 _type, _str, _iter, _next = type, str, iter, next
@@ -60,14 +60,35 @@ class Executor:
         """Carry out one operation and return its observation, whatever happens in it."""
         name, *args = operation
         try:
-            value = self._call(_METHODS[name], *args) if name in _METHODS else self._step(name)(self, *args)
-            observation: dict[str, Any] = {"returned": self._encode(value)}
+            if name == "quiet":
+                observation: dict[str, Any] = self._quiet(*args)
+            else:
+                value = self._call(_METHODS[name], *args) if name in _METHODS else self._step(name)(self, *args)
+                observation = {"returned": self._encode(value)}
         except _Missing as absent:
             observation = {"raised": absent.description}
         except BaseException as error:
             observation = {"raised": exception_data(error)}
         observation["state"] = self._changes()
         return observation
+
+    def _quiet(self, calls: list[list[Any]]) -> dict[str, Any]:
+        """Carry out calls one after another and return how each ended: 0, or the number of what it raised."""
+        endings, ends = Endings(), []
+        for call in calls:
+            try:
+                method = _METHODS.get(call[0])
+                if method is None:
+                    self._step(call[0])(self, *call[1:])
+                else:
+                    self._call(method, call[1], call[2])
+                end = 0
+            except _Missing as absent:
+                end = endings.number_of_missing(absent.description)
+            except BaseException as error:
+                end = endings.number(error)
+            ends.append(end)
+        return {"ends": ends, "raised": endings.described}
 
     def _changes(self) -> dict[str, dict[str, Any]] | None:
         """Return what differs from the last look, by manager and request, None for those that are gone."""
@@ -88,13 +109,17 @@ class Executor:
         return self.encoder.encode(value)
 
     def _call(self, method: str, m: str, r: str) -> Any:
-        manager, request = self._object(self._managers, m), self._object(self._requests, r)
-        if _getattr(_type(manager), method, _ABSENT) is _ABSENT and _getattr(manager, method, _ABSENT) is _ABSENT:
+        manager, request = self._managers.get(m, _ABSENT), self._requests.get(r, _ABSENT)
+        if manager is _ABSENT or request is _ABSENT:
+            raise _Missing(m if manager is _ABSENT else r, "Missing")
+        bound: Any = _getattr(manager, method, _ABSENT)
+        if bound is _ABSENT and _getattr(_type(manager), method, _ABSENT) is _ABSENT:
             raise _Missing(method, "AttributeError")
-        return _getattr(manager, method)(request)
+        return bound(request) if bound is not _ABSENT else _getattr(manager, method)(request)
 
     def _ledger(self, *args: Any) -> Any:
-        return self._name("estimate_kv_cache_bytes")(*args)
+        by_keyword = args[-1] if _type(args[-1]) is dict else {}
+        return self._name("estimate_kv_cache_bytes")(*(a for a in args if a is not by_keyword), **by_keyword)
 
     def _new(self, m: str, num_blocks: int, block_size: int, head_dim: int, dtype: str, device: str) -> None:
         if self._managers.pop(m, None) is not None:
@@ -128,6 +153,9 @@ class Executor:
         payload = _next(self._payloads)
         arrange.fill(self._object(self._managers, m), payload, self._dtypes[m])
 
+    def _poison(self, m: str, r: str) -> None:
+        arrange.poison(self._object(self._managers, m), self._object(self._requests, r))
+
     def _place(self, r: str, ids: list[int], seq_len: int) -> None:
         arrange.place(self._object(self._requests, r), ids, seq_len)
 
@@ -154,6 +182,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "new": Executor._new,
     "request": Executor._new_request,
     "fill": Executor._fill,
+    "poison": Executor._poison,
     "place": Executor._place,
     "seize": Executor._seize,
     "vacate": Executor._vacate,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autograder.contract.operations import Operation
+from autograder.findings import Finding, Found
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
@@ -16,7 +17,6 @@ from autograder.sandbox.trusted.validate_reply import Trace, notes_of
 from autograder.sandbox.trusted.watchdog import Watchdog, cpu_clock, host_pid
 
 Answer = TypeVar("Answer")
-Details = dict[str, str | int]
 
 OUT_OF_MEMORY = 86
 """The worker's exit status when memory is gone and it can't go on."""
@@ -27,13 +27,8 @@ _NEAR = 0.75  # of the memory limit: a crash there is taken for want of memory
 _ABORTS = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
 
 
-class Died(Exception):
-    """A child came to its end; ``code`` names how, ``details`` fill the blanks of the sentence about it."""
-
-    def __init__(self, code: str, details: Details) -> None:
-        super().__init__(code, details)
-        self.code = code
-        self.details = details
+class Died(Found):
+    """A child came to its end; the finding says how."""
 
 
 @dataclass(frozen=True)
@@ -133,13 +128,13 @@ class Child:
                     yield answer
                     self._watch = Watchdog(self._pid, *seconds)
                 if awaited and (reached := self._watch.limit_reached()) and not self._poll.poll(0):
-                    raise self._died(*reached)
+                    raise self._died(reached)
         except EOFError:
-            raise self._died(*self._ending()) from None
+            raise self._died(self._ending()) from None
         except Flood:
-            raise self._died("run.flood", {"mib": self._limits.reply_bytes // MIB}) from None
+            raise self._died(Finding("run.flood", {"mib": self._limits.reply_bytes // MIB})) from None
         except ProtocolError:
-            raise self._died("run.forged", {}) from None
+            raise self._died(Finding("run.forged")) from None
 
     def _loaded(self, message: Message) -> list[dict[str, Any]] | None:
         """Return what was noted while cells were loaded, or take note of the cell that begins."""
@@ -173,32 +168,32 @@ class Child:
             raise EOFError
         yield from self._decoder.feed(chunk)
 
-    def _died(self, code: str, details: Details) -> Died:
+    def _died(self, end: Finding) -> Died:
         cell = {"cell": self._cell} if self._cell else {}
         self.kill()
-        return Died(code, {**details, **cell})
+        return Died(end.code, {**end.details, **cell})
 
-    def _ending(self) -> tuple[str, Details]:
+    def _ending(self) -> Finding:
         """Say how a child ended that closed its end of the conversation by itself."""
         ended = select.poll()
         ended.register(self._pidfd, select.POLLIN)
         if not ended.poll(100):
-            return "run.forged", {}  # it lives, and only closed the pipe
+            return Finding("run.forged")  # it lives, and only closed the pipe
         self.kill()
         assert self._exit
         return _cause(self._exit, self._limits)
 
 
-def _cause(ended: Exit, limits: Limits) -> tuple[str, Details]:
+def _cause(ended: Exit, limits: Limits) -> Finding:
     if ended.code in (EXIT_MACHINE, EXIT_DEVICE):
-        return ("run.machine" if ended.code == EXIT_MACHINE else "device.fault"), {}
+        return Finding("run.machine" if ended.code == EXIT_MACHINE else "device.fault")
     if ended.code >= 0 and ended.code != OUT_OF_MEMORY:
-        return "run.exited", {"status": ended.code}
+        return Finding("run.exited", {"status": ended.code})
     short_of_memory = -ended.code in _ABORTS and ended.memory_bytes >= _NEAR * limits.memory_bytes
     if ended.code == OUT_OF_MEMORY or short_of_memory:
-        return "run.memory", {"mib": limits.memory_bytes // MIB}
+        return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
     if ended.code == -signal.SIGXCPU or ended.cpu_s >= limits.total_cpu_s:
-        return "run.cpu", {"seconds": str(limits.total_cpu_s)}
+        return Finding("run.cpu", {"seconds": str(limits.total_cpu_s)})
     if ended.code == -signal.SIGKILL:  # nobody but the kernel does this, when the machine's memory runs out
-        return "run.memory", {"mib": limits.memory_bytes // MIB}
-    return "run.crashed", {"signal": signal.Signals(-ended.code).name}
+        return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
+    return Finding("run.crashed", {"signal": signal.Signals(-ended.code).name})

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from autograder.errors import GraderError
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.trusted.child import Child
 from autograder.sandbox.walls.visible_paths import PACKAGE
@@ -32,7 +33,7 @@ _KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from autograder.sandbox.inside.{} import main; main()"
 
 
-class ServerDied(Exception):
+class ServerDied(GraderError):
     """The fork-server could not start or is gone; the text says why."""
 
 

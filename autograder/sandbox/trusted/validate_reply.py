@@ -7,7 +7,7 @@ from autograder.sandbox.limits import MOST_NOTES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
-"""Per operation: ``returned`` or ``raised``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
+"""Per operation: ``returned``, ``raised`` or ``ends``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
 
 _MAX_DEPTH, _MAX_TEXT = 12, 400
 _PARTS = (
@@ -25,6 +25,8 @@ _NOTES = {
 }
 _STATE = {"managers", "requests"}
 _INTS = {int}
+_OBSERVATIONS = ({"returned", "state"}, {"raised", "state"}, {"ends", "raised", "state"})
+_RETURNED = {"returned": None}
 
 
 def traces_of(frame: Frame, counts: Sequence[int]) -> list[Trace]:
@@ -44,10 +46,12 @@ def _trace(observed: object, count: int, frame: Frame) -> Trace:
     state: dict[str, Any] = {"managers": {}, "requests": {}}
     for observation in observations:
         seen = _exact(observation, dict)
-        _require(seen.keys() in ({"returned", "state"}, {"raised", "state"}), "not an observation")
+        _require(seen.keys() in _OBSERVATIONS, "not an observation")
         if seen["state"] is not None:
             state = _changed(state, seen["state"], frame.blobs)
-        if "returned" in seen:
+        if "ends" in seen:
+            trace.append({"ends": _ends(seen["ends"], seen["raised"]), "state": state})
+        elif "returned" in seen:
             trace.append({"returned": _value(seen["returned"], frame.blobs, 0), "state": state})
         else:
             trace.append({"raised": _raised(seen["raised"]), "state": state})
@@ -65,6 +69,14 @@ def notes_of(loaded: object) -> list[dict[str, Any]]:
         for name, detail in details.items():
             _exact(detail, int) if name in ("cell", "line", "column") else _text(detail)
     return notes
+
+
+def _ends(numbers: object, raised: object) -> list[dict[str, Any]]:
+    """Return how each call of a quiet operation ended; equal endings are one object."""
+    endings: list[dict[str, Any]] = [_RETURNED, *({"raised": _raised(one)} for one in _exact(raised, list))]
+    ends = _exact(numbers, list)
+    _require(set(map(type, ends)) <= _INTS and (not ends or 0 <= min(ends) <= max(ends) < len(endings)), "not ends")
+    return [endings[number] for number in ends]
 
 
 def _changed(state: dict[str, Any], changes: Any, blobs: Sequence[bytes]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 import time
 
+from autograder.findings import Finding
+
 _WAITING = "ST"  # asleep or stopped, by the letters of /proc/<pid>/stat
 _LAZY = 0.1  # of the time between two looks: more work than that is no sleep, whatever the first thread does
 _LONGEST_LOOK_S = 0.05  # one look stands for no more: on a busy machine this process itself may come late
@@ -36,22 +38,22 @@ class Watchdog:
         """Forget the sleep seen so far: a new cell begins."""
         self._idle = 0.0
 
-    def limit_reached(self) -> tuple[str, dict[str, str | int]] | None:
-        """Return the code and the details of the limit that is reached, if any."""
+    def limit_reached(self) -> Finding | None:
+        """Return the limit that is reached, if any."""
         now, before = time.monotonic(), self._looked
         self._looked = now
         cpu = cpu_clock(self._pid)
         if cpu is None:
             return None
         if cpu >= self._cpu_end:
-            return "run.cpu", {"seconds": f"{self._cpu_s:g}"}
+            return Finding("run.cpu", {"seconds": f"{self._cpu_s:g}"})
         if now >= self._wall_end:
-            return "run.wall", {"seconds": f"{self._wall_s:g}"}
+            return Finding("run.wall", {"seconds": f"{self._wall_s:g}"})
         worked, self._cpu = cpu - self._cpu, cpu
         if worked < _LAZY * (now - before) and _state(self._pid) in _WAITING:
             self._idle += min(now - before, _LONGEST_LOOK_S)
         if self._idle >= self._idle_s:
-            return "run.idle", {"seconds": f"{self._idle_s:g}"}
+            return Finding("run.idle", {"seconds": f"{self._idle_s:g}"})
         return None
 
 

@@ -1,0 +1,69 @@
+"""The course seed: what the drawn cases are drawn from. Its text is a secret of the course, its hash is not."""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.errors import GraderError
+
+SHORTEST_BITS = 128
+_DIGITS = re.compile(r"[0-9a-fA-F]+")
+
+
+class SeedError(GraderError):
+    """A seed that cannot be used, or is not the one that was used before."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A seed; ``text`` never goes into a child, a result or a message."""
+
+    text: str = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        """The hash that names the seed in results: publishing the seed later proves that it was used."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def is_public(self) -> bool:
+        """Whether this is the built-in seed, whose cases anybody can draw."""
+        return self == PUBLIC
+
+
+PUBLIC = Seed("the built-in seed of the PagedAttention assignment, which everybody knows")
+
+
+def new_seed() -> str:
+    """Return the text of a fresh seed of 256 bits."""
+    return secrets.token_hex(32)
+
+
+def read_seed(file: str) -> Seed:
+    """Return the seed in ``file``, the built-in one where no file is named; raise SeedError where it is no seed."""
+    if not file:
+        return PUBLIC
+    try:
+        text = Path(file).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        raise SeedError(
+            f"The course seed in {file} cannot be read; put the file back that `autograder seed` made."
+        ) from None
+    bits = 4 * len(text) if _DIGITS.fullmatch(text) else 0
+    if bits < SHORTEST_BITS:
+        raise SeedError(
+            f"The course seed in {file} is not {SHORTEST_BITS // 4} or more hexadecimal digits (its SHA-256 is "
+            f"{Seed(text).sha256}, the built-in seed's is {PUBLIC.sha256}); make one with `autograder seed`."
+        )
+    return Seed(text.lower())
+
+
+def demand_same(used_before: str, seed: Seed) -> None:
+    """Raise SeedError unless ``used_before``, a hash from earlier results, is that of ``seed``."""
+    if used_before != seed.sha256:
+        raise SeedError(
+            f"These results were graded with the course seed of SHA-256 {used_before}, now it is {seed.sha256}; "
+            "name that seed's file as seed_file in [tool.autograder] and run the same command again."
+        )

@@ -1,0 +1,23 @@
+"""The one base of every error that ends a command: its text is one sentence that says what happened and what to do.
+
+::
+
+    GraderError            exit code 2
+      ConfigError          config: a setting of the course cannot be used
+      UsageError           intake: a path cannot be graded at all
+      SeedError            contract: the course seed is none, or not the one that was used before
+      TableError           contract: the table of questions contradicts itself
+      JournalError         grading: OUT holds something that this run may not touch
+      WeakConfinement      grading: the probe found a hole in the walls
+      ServerDied           sandbox: the fork-server could not start or is gone
+      ReleaseError         release: what students or Gradescope receive cannot be made
+
+What goes wrong with one submission is never one of these: it is a :class:`autograder.findings.Found`, which costs that
+submission its row or its points and nobody else anything.
+"""
+
+
+class GraderError(Exception):
+    """Ends the command with ``exit_code`` and the text as its only output."""
+
+    exit_code = 2
