@@ -34,603 +34,73 @@
 # 3. let a request grow one token at a time,
 # 4. read a scattered request back in order.
 #
-# Each of the four is a few lines marked `TODO`. Everything else is given. You need Python, a little PyTorch indexing
-# and an idea of what keys and values are; you do not need to know vLLM. Plan for about two hours.
+# Each of the four is a few lines marked `TODO`. Everything else is given.
 #
-# **How to work.** Run the cells from top to bottom. Where you are asked to *predict*, write a guess down first: being
-# wrong on paper is the cheapest way to learn this, and your own code will show you soon enough. After each TODO a
-# check tells you how it went. Its cases are public and few. Grading uses other, hidden cases, so a passed check is a
-# good sign and not a mark.
+# | Difficulty | You need | You do not need | Time |
+# |---|---|---|---|
+# | medium; little code, sharp edges | Python, a little PyTorch indexing, an idea of keys and values | a GPU, vLLM | about two hours: Steps 1 to 3 take 30 minutes, TODO 1 to 4 take 15, 20, 25 and 15, the end 15 |
+#
+# **How to work.** Run the cells from top to bottom; after a restart of the kernel, begin at the top again. Where you
+# are asked to *predict*, type a guess first. A wrong guess costs nothing, and your own code will answer it. After each
+# TODO a check tells you how it went, and hands you a line that shows any failure. Its cases are public and few. Grading
+# uses other, hidden cases, so a passed check is a good sign and not a mark.
 
 # %% [markdown]
 # ## Set up
 #
-# On your own machine: `pip install otter-grader torch jupyterlab`. On Colab PyTorch is there already, and the next
-# cell installs Otter.
+# On your own machine: `pip install otter-grader torch jupyterlab matplotlib`. On Colab the next cell fetches what is
+# missing. `paged_lesson.py` holds the pictures and checks; it lies beside this notebook, and you need not read it.
 
 # %%
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
-if "google.colab" in sys.modules:
+LANGUAGE = "en"  # of pictures and checks: "en" or "zh"
+if "google.colab" in sys.modules:  # Colab opens the notebook alone
+    import urllib.request
+
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-import otter
+    address = "https://raw.githubusercontent.com/OWNER/REPOSITORY/main/assignment/paged_lesson.py"
+    urllib.request.urlretrieve(address, "paged_lesson.py")
 
-# %% [markdown]
-# The next three cells are tools: pictures of the pool, little stories, checks. They are folded; run them and read on.
+# Not found? Put paged_lesson.py, which came with this notebook, into the same folder.
+from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
 
-# %% tags=["folded"]
-# @title Pictures · 图示
-import builtins
-import html
-import json
-import operator
-import os
-from pathlib import Path
-
-Tables = dict[str, tuple[tuple[int, ...], int]]  # name of a request -> (block table, seq_len)
-
-
-def notebook_path() -> Path | None:
-    """Return this notebook's file, as far as the editor tells."""
-    named = os.environ.get("JPY_SESSION_NAME") or globals().get("__vsc_ipynb_file__")
-    if named and Path(named).is_file():
-        return Path(named)
-    found = list(Path.cwd().glob("*.ipynb"))
-    return found[0] if len(found) == 1 else None
-
-
-def notebook_language() -> str:
-    """Return the language in the notebook's metadata, or "" (then messages come in both)."""
-    try:
-        path = notebook_path()
-        return str(json.loads(path.read_text("utf-8"))["metadata"]["lang"]) if path else ""
-    except (OSError, ValueError, KeyError):
-        return ""
-
-
-LANGUAGE = notebook_language()
-
-
-def say(en: str, zh: str) -> str:
-    """Return the sentence in the language of this notebook."""
-    return {"en": en, "zh": zh}.get(LANGUAGE, f"{en} / {zh}")
-
-
-class Figure:
-    """Something to look at: SVG in a notebook, plain text elsewhere."""
-
-    def __init__(self, text: str, markup: str = "") -> None:
-        self.text = text
-        self.markup = markup or f"<pre>{html.escape(text)}</pre>"
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return self.markup
-
-
-def emit(figure: Figure) -> None:
-    """Display the figure at once."""
-    getattr(builtins, "display", print)(figure)
-
-
-class Snapshot(NamedTuple):
-    """Everything the allocator knows at one moment."""
-
-    num_blocks: int
-    block_size: int
-    free: tuple[int, ...]
-    tables: Tables
-
-
-def whole(value: Any) -> int:
-    """Return the value as an int, or -1 where it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        return -1
-
-
-def snapshot(manager: "KVCacheManager", requests: "dict[str, Request]") -> Snapshot:
-    """Copy the state of the manager and its requests."""
-    tables = {name: (tuple(map(whole, req.block_table)), whole(req.seq_len)) for name, req in requests.items()}
-    return Snapshot(manager.num_blocks, manager.block_size, tuple(map(whole, manager.free_blocks)), tables)
-
-
-def slots(state: Snapshot, block: int) -> tuple[str, str]:
-    """Return one symbol per slot of a block, and the block's label.
-
-    A letter is a used slot of that request, "." a slot it holds and does not use (tail waste), a space is free, "!" a
-    block that is claimed twice, "?" a block that is lost: nobody holds it and it is not free. The label ``A[1]`` says:
-    this is entry 1 of A's block table.
-    """
-    claims = [(name, i) for name, (table, _) in state.tables.items() for i, b in enumerate(table) if b == block]
-    label = " ".join([f"{name}[{i}]" for name, i in claims] + [say("free", "空闲")] * state.free.count(block))
-    if not label:
-        return "?" * state.block_size, say("lost", "丢失")
-    if len(claims) + state.free.count(block) > 1:
-        return "!" * state.block_size, label
-    if not claims:
-        return " " * state.block_size, label
-    name, i = claims[0]
-    used = min(max(state.tables[name][1] - i * state.block_size, 0), state.block_size)
-    return name * used + "." * (state.block_size - used), label
-
-
-def legend(state: Snapshot) -> list[str]:
-    """Return one line per request: its length and its block table."""
-    return [
-        say(f"{name}: {seq_len} tokens, block table {list(table)}", f"{name}：{seq_len} 个 token，块表 {list(table)}")
-        for name, (table, seq_len) in state.tables.items()
-    ]
-
-
-def svg(state: Snapshot) -> str:
-    """Return the pool as SVG, one row per block, in the colours of the page it stands on."""
-    side, parts = 20, []
-    for block in range(state.num_blocks):
-        symbols, label = slots(state, block)
-        y = block * (side + 4) + 2
-        parts.append(f'<text x="22" y="{y + 15}" text-anchor="end" opacity=".7">{block}</text>')
-        for i, symbol in enumerate(symbols):
-            x = 28 + i * side
-            hue = ord(symbol) * 67 % 360
-            look = {
-                " ": 'fill="none" stroke-dasharray="2 3" stroke-opacity=".6"',
-                ".": 'fill="currentColor" fill-opacity=".12"',
-                "?": 'fill="none" stroke-width="2" stroke-dasharray="5 2"',
-                "!": 'fill="#b00020" stroke-width="2"',
-            }.get(symbol, f'fill="hsl({hue} 65% 80%)"')
-            ink = {".": "currentColor", "?": "currentColor", "!": "#fff"}.get(symbol, "#111")
-            mark = "·" if symbol == "." else symbol
-            parts.append(f'<rect x="{x}" y="{y}" width="{side - 2}" height="{side}" stroke="currentColor" {look}/>')
-            parts.append(f'<text x="{x + 9}" y="{y + 15}" text-anchor="middle" fill="{ink}">{mark}</text>')
-        parts.append(f'<text x="{34 + state.block_size * side}" y="{y + 15}">{html.escape(label)}</text>')
-    width, height = 120 + state.block_size * side, state.num_blocks * (side + 4) + 4
-    return (
-        f'<svg role="img" aria-label="{html.escape("; ".join(legend(state)))}" viewBox="0 0 {width} {height}" '
-        f'width="{width}" style="max-width:100%;height:auto" font-family="monospace" font-size="13" '
-        f'fill="currentColor">{"".join(parts)}</svg>'
-    )
-
-
-def draw(*frames: tuple[str, Snapshot]) -> Figure:
-    """Return captioned pictures of the pool, side by side where there is room."""
-    texts, figures = [], []
-    for caption, state in frames:
-        rows = [f"{b:4} |{' '.join(slots(state, b)[0])}| {slots(state, b)[1]}" for b in range(state.num_blocks)]
-        texts.append("\n".join([caption, *rows, *("     " + line for line in legend(state))]))
-        lines = "<br>".join(html.escape(line) for line in legend(state))
-        figures.append(
-            f'<figure style="margin:0;max-width:100%"><figcaption><b>{html.escape(caption)}</b></figcaption>'
-            f"{svg(state)}<div>{lines}</div></figure>"
-        )
-    boxes = "".join(figures)
-    return Figure("\n\n".join(texts), f'<div style="display:flex;flex-wrap:wrap;gap:16px 28px">{boxes}</div>')
-
-
-def name_requests(requests: "list[Request]") -> "dict[str, Request]":
-    """Call the requests A, B, C... in the order given."""
-    return {chr(65 + i): req for i, req in enumerate(requests)}
-
-
-def show(manager: "KVCacheManager", requests: "list[Request]", caption: str = "") -> None:
-    """Draw the pool: who holds which block, which slots are used, wasted, free or lost."""
-    emit(draw((caption, snapshot(manager, name_requests(requests)))))
-
-
-def broken_invariants(state: Snapshot) -> list[str]:
-    """Return the broken rules of a state in words; an empty list means that all hold."""
-    owned = [block for table, _ in state.tables.values() for block in table]
-    everywhere = [*owned, *state.free]
-    broken = []
-    if any(block not in range(state.num_blocks) for block in everywhere):
-        broken.append(say("A block table or the free list names a block that does not exist.", "出现了不存在的块号。"))
-    if len(set(owned)) < len(owned):
-        broken.append(say("A block is held twice.", "有的块被持有了两次。"))
-    if set(owned) & set(state.free) or len(set(state.free)) < len(state.free):
-        broken.append(say("A block is held and free at once, or free twice.", "有的块既被持有又空闲，或重复空闲。"))
-    if not set(everywhere).issuperset(range(state.num_blocks)):
-        broken.append(say("A block is lost: neither held nor free.", "有的块丢失了：既没人持有，也不空闲。"))
-    for name, (table, seq_len) in state.tables.items():
-        if table and not 0 <= len(table) * state.block_size - seq_len < state.block_size:
-            broken.append(say(f"{name} holds too many or too few blocks.", f"{name} 持有的块过多或过少。"))
-    return broken
-
-
-def invariants(manager: "KVCacheManager", requests: "list[Request]") -> list[str]:
-    """Return the broken rules in words; an empty list means that all hold."""
-    return broken_invariants(snapshot(manager, name_requests(requests)))
-
-
-# %% tags=["folded"]
-# @title Stories · 演示
-Requests = dict[str, "Request"]
-
-
-def introduce(requests: Requests, step: str) -> None:
-    """Make the request that a step such as "A prefill 6" is about; a step without a number is about an older one."""
-    name, _, *numbers = step.split()
-    if numbers:
-        requests[name] = Request(len(requests), int(numbers[0]))
-
-
-def perform(manager: "KVCacheManager", requests: Requests, step: str) -> object:
-    """Carry out one step; return (tokens, blocks) of the request, or the rows that were read.
-
-    ``A hold 6 3 1`` puts 6 tokens of A into blocks 3 and 1 by hand, without any of your code.
-    """
-    name, action, *numbers = step.split()
-    req = requests[name]
-    if action == "hold":
-        req.block_table = [int(block) for block in numbers[1:]]
-        manager.free_blocks = [block for block in manager.free_blocks if block not in req.block_table]
-    elif action == "prefill":
-        manager.allocate_for_prefill(req)
-    elif action == "decode":
-        manager.allocate_for_decode(req)
-    elif action == "release":
-        manager.release_request(req)
-    elif action == "read":
-        pool = manager.physical_kv_cache
-        numbered = torch.arange(pool.shape[0] * pool.shape[1], dtype=pool.dtype).reshape(*pool.shape[:2], 1)
-        pool.copy_(numbered.expand_as(pool))
-        return [int(row) for row in manager.get_physical_cache(req)[:, 0].tolist()]
-    return operator.index(req.seq_len), len(req.block_table)
-
-
-def attempt(manager: "KVCacheManager", requests: Requests, step: str) -> object:
-    """Carry out one step; an OOM and any other exception are outcomes too, an open TODO is not."""
-    try:
-        return perform(manager, requests, step)
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        return "OOM" if isinstance(error, RuntimeError) and "OOM" in str(error) else f"{type(error).__name__}: {error}"
-
-
-def in_words(outcome: object) -> str:
-    """Return an outcome as a student reads it."""
-    if isinstance(outcome, tuple):
-        tokens, blocks = outcome
-        return say(f"{tokens} tokens in {blocks} block(s)", f"{tokens} 个 token，{blocks} 个块")
-    if isinstance(outcome, list):
-        return say(f"pool rows {outcome}", f"池中的行 {outcome}")
-    return str(outcome)
-
-
-def play_story(num_blocks: int, block_size: int, *steps: str) -> None:
-    """Start with an empty pool, carry out the steps and draw the pool after each."""
-    manager, requests, frames = KVCacheManager(num_blocks, block_size, head_dim=1), Requests(), []
-    for step in steps:
-        introduce(requests, step)
-        try:
-            outcome = attempt(manager, requests, step)
-        except NotImplementedError as error:
-            frames.append((say(f"{step}: waiting for {error}", f"{step}：在等待 {error}"), snapshot(manager, requests)))
-            break
-        told = "" if isinstance(outcome, tuple) else f" → {in_words(outcome)}"
-        frames.append((step + told, snapshot(manager, requests)))
-    emit(draw(*frames))
-
-
-def run_when_ready(demonstration: Callable[[], None]) -> None:
-    """Run the function below at once, or say which TODO it is waiting for."""
-    try:
-        demonstration()
-    except NotImplementedError as error:
-        print(say(f"Waiting for {error}.", f"在等待 {error}。"))
-
-
-def waste(lengths: list[int], max_len: int, block_size: int) -> Figure:
-    """Compare two ways to reserve memory: max_len slots for every request, or just the blocks its tokens lie in."""
-    paged = [len({token // block_size for token in range(length)}) * block_size for length in lengths]
-    texts, figures = [], []
-    plans = {
-        say("contiguous", "连续预留"): [max_len] * len(lengths),
-        say(f"blocks of {block_size}", f"每块 {block_size} 个"): paged,
-    }
-    for plan, reserved in plans.items():
-        share = sum(lengths) / sum(reserved)
-        title = say(
-            f"{plan}: {sum(reserved)} slots reserved, {sum(lengths)} used ({share:.0%})",
-            f"{plan}：预留 {sum(reserved)} 个槽位，用了 {sum(lengths)} 个（{share:.0%}）",
-        )
-        texts.append(title)
-        bars = []
-        for row, (length, room) in enumerate(zip(lengths, reserved, strict=True)):
-            used, held, y = length * 44 // max_len, room * 44 // max_len, row * 20
-            box = f'<rect x="52" y="{y + 1}" height="14"'
-            texts.append(f"{length:6} {'#' * used}{'.' * (held - used)}")
-            bars.append(
-                f'<text x="44" y="{y + 13}" text-anchor="end">{length}</text>'
-                f'{box} width="{room * 300 / max_len}" fill="none" stroke="currentColor"/>'
-                f'{box} width="{length * 300 / max_len}" fill="currentColor" opacity=".65"/>'
-            )
-        figures.append(
-            f'<figure style="margin:0;max-width:100%"><figcaption>{title}</figcaption><svg role="img" aria-label="{title}" '
-            f'viewBox="0 0 360 {20 * len(lengths)}" width="360" style="max-width:100%;height:auto" font-size="12" '
-            f'fill="currentColor">{"".join(bars)}</svg></figure>'
-        )
-    return Figure("\n".join(texts), f'<div style="display:flex;flex-wrap:wrap;gap:16px 28px">{"".join(figures)}</div>')
-
-
-# %% tags=["folded"]
-# @title Checks · 检查
-import contextlib
-import inspect
-import tempfile
-import zipfile
-
-Case = tuple[int, int, list[tuple[str, object]]]  # num_blocks, block_size, (step, expected outcome) ...
-
-LEDGERS: list[tuple[dict[str, int], tuple[int, int, int]]] = [
-    (dict(num_blocks=1, block_size=1, num_layers=1, num_kv_heads=1, head_dim=1, dtype_bytes=1), (2, 2, 2)),
-    (dict(num_blocks=7, block_size=5, num_layers=3, num_kv_heads=2, head_dim=11), (264, 1320, 9240)),
-    (dict(num_blocks=9, block_size=6, num_layers=5, num_kv_heads=3, head_dim=7, dtype_bytes=4), (840, 5040, 45360)),
-]
-
-CASES: dict[str, list[Case]] = {
-    "q2": [
-        (5, 3, [("A prefill 1", (1, 1))]),
-        (5, 3, [("A prefill 7", (7, 3))]),
-        (5, 3, [("A prefill 9", (9, 3))]),
-        (4, 1, [("A prefill 4", (4, 4))]),
-        (2, 3, [("A prefill 7", "OOM")]),
-        (3, 5, [("A prefill 6", (6, 2)), ("B prefill 6", "OOM"), ("C prefill 5", (5, 1))]),
-    ],
-    "q3": [
-        (4, 3, [("A hold 4 2 0", (4, 2)), ("A decode", (5, 2))]),
-        (4, 3, [("A hold 3 2", (3, 1)), ("A decode", (4, 2)), ("A decode", (5, 2))]),
-        (3, 1, [("A hold 1 1", (1, 1)), ("A decode", (2, 2)), ("A decode", (3, 3)), ("A decode", "OOM")]),
-        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("A decode", "OOM"), ("B decode", (3, 1))]),
-        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("B release", (2, 0)), ("A decode", (4, 2))]),
-    ],
-    "q4": [
-        (4, 2, [("A hold 2 3", (2, 1)), ("A read", [6, 7])]),
-        (3, 1, [("A hold 3 2 0 1", (3, 3)), ("A read", [2, 0, 1])]),
-        (5, 3, [("A hold 7 4 1 2", (7, 3)), ("A read", [12, 13, 14, 3, 4, 5, 6])]),
-    ],
-    "q5": [
-        (4, 3, [("A prefill 4", (4, 2)), ("B prefill 6", (6, 2)), ("A decode", (5, 2)), ("A decode", (6, 2)),
-                ("A decode", "OOM"), ("B release", (6, 0)), ("A decode", (7, 3)), ("C prefill 3", (3, 1))]),
-        (4, 3, [("A hold 5 3 0", (5, 2)), ("B hold 3 1", (3, 1)), ("A decode", (6, 2)), ("A decode", (7, 3)),
-                ("A read", [9, 10, 11, 0, 1, 2, 6]), ("B release", (3, 0)), ("C prefill 3", (3, 1)),
-                ("C read", [3, 4, 5])]),
-    ],
-}  # fmt: skip
-
-TODOS = {
-    "q1": "estimate_kv_cache_bytes",
-    "q2": "allocate_for_prefill",
-    "q3": "allocate_for_decode",
-    "q4": "get_physical_cache",
-}
-
-RULES = {
-    "q1": say(
-        "A token leaves a key and a value in every layer and KV head; a block is block_size tokens, a pool num_blocks blocks.",
-        "每个 token 在每一层、每个 KV head 都留下一份 key 和一份 value；一块是 block_size 个 token，整个池是 num_blocks 块。",
-    ),
-    "q2": say(
-        "Prefill takes as many blocks as the prompt needs, not one more, or raises OOM and leaves everything as it was.",
-        "prefill 恰好取走 prompt 所需的块，一块不多；若不够则抛出 OOM，一切保持原样。",
-    ),
-    "q3": say(
-        "A decode adds one token, and a block only if those held are full before the append; on OOM nothing changes.",
-        "decode 增加一个 token；只有追加之前手里的块已经装满，才再取一块；OOM 时什么都不变。",
-    ),
-    "q4": say(
-        "The rows come back in the order of the block table, and only the first seq_len of them.",
-        "按块表的顺序读出各行，并且只要前 seq_len 行。",
-    ),
-    "q5": say(
-        "Through any mix of prefill, decode and release every block is either free or held by exactly one request.",
-        "无论 prefill、decode、release 怎样交错，每个块要么空闲，要么恰好属于一个请求。",
-    ),
-}
-
-
-class Outcome(Figure):
-    """What a public check found out: passed, failed, not attempted or waiting."""
-
-    def __init__(self, question: str, status: str, words: str, evidence: Figure | None = None) -> None:
-        self.question, self.status, self.words = question, status, words
-        mark = {"passed": "✓", "failed": "✗"}.get(status, "○")
-        text = f"{mark} {question}: {words}"
-        markup = f'<p style="white-space:pre-wrap">{mark} <b>{question}</b>: {html.escape(words)}</p>'
-        super().__init__(f"{text}\n{evidence or ''}", markup + (evidence.markup if evidence else ""))
-
-
-def failed(
-    question: str, story: list[str], expected: object, got: object, evidence: Figure | None, setting: str = ""
-) -> Outcome:
-    """Tell a failure: the rule, the shortest operations that break it, what was expected and what came."""
-    lines = [
-        say("not right yet.", "还不对。"),
-        say("Rule: ", "规则：") + RULES[question],
-        say("Shortest operations that break it", "能暴露问题的最短操作") + setting + say(":", "："),
-        *(f"  {number}. {step}" for number, step in enumerate(story, 1)),
-        say("Expected: ", "应得：") + in_words(expected),
-        say("Got: ", "实得：") + in_words(got),
-    ]
-    return Outcome(question, "failed", "\n".join(lines), evidence)
-
-
-def check_ledger() -> list[tuple[int, Outcome]]:
-    """Return the first failure of TODO 1, if any."""
-    for sizes, expected in LEDGERS:
-        call = f"estimate_kv_cache_bytes({', '.join(f'{name}={size}' for name, size in sizes.items())})"
-        try:
-            ledger = estimate_kv_cache_bytes(**sizes)
-            got = str((ledger["kv_bytes_per_token"], ledger["kv_bytes_per_block"], ledger["total_cache_bytes"]))
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            got = f"{type(error).__name__}: {error}"
-        if got != str(expected):
-            unit = say(" (bytes per token, per block, in all)", "（每 token、每块、总计的字节数）")
-            return [(1, failed("q1", [call], str(expected) + unit, got, None))]
-    return []
-
-
-def check_case(question: str, case: Case) -> list[tuple[int, Outcome]]:
-    """Play one case up to its first wrong step; return the number of steps and the failure, if any."""
-    num_blocks, block_size, steps = case
-    manager, requests, story = KVCacheManager(num_blocks, block_size, head_dim=2), Requests(), []
-    for step, expected in steps:
-        story.append(step)
-        introduce(requests, step)
-        before = snapshot(manager, requests)
-        got = attempt(manager, requests, step)
-        after = snapshot(manager, requests)
-        broken = broken_invariants(after)
-        if got == "OOM" and after.free != before.free:
-            broken.append(say("The call was refused and yet the free list changed.", "调用被拒绝，空闲列表却变了。"))
-        if got == "OOM" and after.tables != before.tables:
-            broken.append(say("The call was refused and yet a request changed.", "调用被拒绝，请求却变了。"))
-        if got == expected and not broken:
-            continue
-        size = say(f" (pool: {num_blocks} blocks of {block_size})", f"（池：{num_blocks} 块，每块 {block_size} 个槽位）")
-        pictures = draw((say("before the last step", "最后一步之前"), before), (say("after", "之后"), after))
-        told = "\n".join([in_words(got), *broken])
-        return [(len(story), failed(question, story, expected, told, pictures, size))]
-    return []
-
-
-def todo(question: str) -> Callable[..., Any] | None:
-    """Return the function of a question as it is defined now."""
-    if question == "q1":
-        return globals().get(TODOS[question])
-    return getattr(globals().get("KVCacheManager"), TODOS[question], None)
-
-
-def public_check(question: str) -> Outcome:
-    """Run the public cases of a question; never raises."""
-    if question == "q5":
-        waiting = say(", ", "、").join(f"TODO {q[1:]}" for q in TODOS if public_check(q).status == "not attempted")
-        if waiting:
-            return Outcome(question, "waiting", say(f"waiting for {waiting}.", f"在等待 {waiting}。"))
-    elif not todo(question):
-        name = TODOS[question]
-        words = say(f"{name} is not defined. Run its cell (again).", f"{name} 没有定义。请（重新）运行它的单元格。")
-        return Outcome(question, "not attempted", words)
-    try:
-        if question == "q1":
-            failures = check_ledger()
-        else:
-            failures = [failure for case in CASES[question] for failure in check_case(question, case)]
-    except NotImplementedError:
-        words = say(
-            f"not attempted. TODO {question[1:]} still has its raise line; delete it once the rest is filled in.",
-            f"尚未作答。TODO {question[1:]} 里还留着 raise 那一行；填好其余部分后请把它删掉。",
-        )
-        return Outcome(question, "not attempted", words)
-    except Exception as error:
-        words = say(f"the state cannot be read ({error}).", f"读不出状态（{error}）。")
-        return Outcome(question, "failed", words)
-    if failures:
-        return min(failures, key=lambda failure: failure[0])[1]
-    cases = len(LEDGERS) if question == "q1" else len(CASES[question])
-    words = say(
-        f"all {cases} public cases hold. Grading uses other, hidden cases.",
-        f"{cases} 个公开用例全部成立。评分使用另一批隐藏用例。",
-    )
-    return Outcome(question, "passed", words)
-
-
-class Grader(otter.Notebook):
-    """Otter's grader; the public tests travel in this notebook, and results come in words and pictures."""
-
-    play = staticmethod(play_story)
-    when_ready = staticmethod(run_when_ready)
-
-    def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="public_tests_")
-        for question in RULES:
-            test = (
-                "from otter.test_files import test_case\n\n"
-                f"OK_FORMAT = False\nname = {question!r}\npoints = 1\n\n\n"
-                "@test_case()\ndef test_public_cases(public_check):\n"
-                f"    outcome = public_check({question!r})\n"
-                "    assert outcome.status == 'passed', outcome\n"
-            )
-            Path(folder, f"{question}.py").write_text(test, "utf-8")
-        super().__init__(tests_dir=folder)
-
-    def check(self, question: str, global_env: dict[str, Any] | None = None) -> Outcome:
-        """Run the public tests of one question."""
-        latest: list[Outcome] = []
-
-        def record(name: str) -> Outcome:
-            latest.append(public_check(name))
-            return latest[-1]
-
-        super().check(question, {"public_check": record})
-        return latest[-1]
-
-    def check_all(self) -> Figure:
-        """Run all public tests."""
-        outcomes = [self.check(question) for question in RULES]
-        return Figure(
-            "\n\n".join(str(outcome) for outcome in outcomes), "".join(outcome.markup for outcome in outcomes)
-        )
-
-    def export(self) -> None:
-        """Write the zip to submit, and look inside whether it holds what you ran."""
-        path = notebook_path()
-        if path is None:
-            advice = "The notebook's file is not here (Colab?): choose File > Download > .ipynb and submit that file."
-            print(say(advice, "这里找不到 notebook 文件（是在 Colab 吗？）：请用 文件 > 下载 > .ipynb，并提交该文件。"))
-            return
-        target = f"{path.stem}.zip"
-        with contextlib.chdir(path.parent):
-            super().export(nb_path=path.name, export_path=target, pdf=False, ignore_log=True, display_link=False)
-            with zipfile.ZipFile(target) as archive:
-                cells = json.loads(archive.read(path.name))["cells"]
-        saved = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        for question in TODOS:
-            function = todo(question)
-            if function and inspect.getsource(function).strip() not in saved:
-                stale = f"TODO {question[1:]} in the saved file is not what you ran: save (Ctrl+S) and export again."
-                print(say(stale, f"保存的文件里，TODO {question[1:]} 和你运行的不一样：请保存（Ctrl+S）后重新导出。"))
-                return
-            if public_check(question).status == "not attempted":
-                print(say(f"TODO {question[1:]} is still open.", f"TODO {question[1:]} 还没有完成。"))
-        done = say(f"Submit {target}.", f"请提交 {target}。")
-        emit(Figure(done, f'<a href="{html.escape(target)}" download>{html.escape(done)}</a>'))
-
-
-grader = Grader()
-play, when_ready = grader.play, grader.when_ready  # parts of the grader, so that they rest while hidden tests run
+grader.begin(globals(), LANGUAGE)
 
 # %% [markdown]
 # ## Step 1: why pages
 #
-# Nobody knows how long an answer will be. A server that wants each request's cache in one piece must therefore set
-# aside `max_len` slots on the first day, one slot for each token that could come. Two things go wrong: the end of
-# most reservations is never used, and when requests leave, the gaps between the others are too small for the next big
-# one.
+# Early servers worked in **static batches**: a handful of requests start together, and the batch is over when the
+# longest answer is. The others have long finished, their memory waits with them, and so does everybody in the queue.
+# Modern servers let each request come and go on its own, which needs memory that can come and go, too.
+#
+# But nobody knows how long an answer will be. A server that wants each request's cache in one piece must set aside
+# `max_len` slots at the start, one slot for each token that could come, and most of them are never used. If it reserves
+# less for requests that promise to be short, pieces of unequal length come and go, and holes remain between them: too
+# small for the next big one, although together they would do.
 #
 # An operating system had the same trouble with programs and solved it with virtual memory: a program sees addresses
 # in a row, a table says where they really are. PagedAttention does this to the KV cache.
 #
 # | Idea | How memory is given out | What it costs or brings |
 # |---|---|---|
-# | One reservation | `max_len` slots in a row, at once | unused ends, and holes between neighbours |
+# | One reservation | `max_len` slots in a row, at once | unused ends; with unequal lengths, holes between neighbours |
 # | Virtual memory | positions are logical, a table finds the physical place | the two can be moved apart |
 # | Block of fixed size | a unit of, say, 16 tokens | every piece fits every hole |
 # | Paging | a block when one is needed, anywhere in the pool | no need to be adjacent; reuse is easy |
 # | Block table | entry `i` names the block that holds logical block `i` | reading still goes token by token, in order |
 #
 # **Predict.** Five requests have 37, 512, 130, 1900 and 64 tokens, and `max_len` is 2048. What share of the memory is
-# used if everyone gets one reservation? And with blocks of 16? Write two percentages down, then run the cell.
+# used if everyone gets one reservation? And with blocks of 16? Type two percentages over the `...`, then run the cell.
+# (Guesses stay in your notebook and are never graded.)
+
+# %%
+guess("step 1", contiguous_percent=..., paged_percent=...)
 
 # %%
 waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
@@ -652,33 +122,35 @@ waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
 # | Release | a finished request | blocks return, the table is emptied | releasing twice |
 # | Reuse | a new request | it takes blocks that others had | its blocks may lie apart |
 #
-# Here is such a life, five moments of a pool of five blocks with four slots each. Read a picture like this: a letter
-# is a used slot of that request, `·` a slot that is held and still empty (tail waste), a dashed box is free. `A[1]`
-# means "entry 1 of A's block table". (The states are typed in by hand. Your code will make them later.)
+# Here is such a life, five moments of a pool of five blocks with four slots each. Step through it. A letter is a used
+# slot of that request, `·` a slot that is held and still empty (tail waste), a dashed box is free; what the last step
+# changed is underlined. `A[1]` means "entry 1 of A's block table". (The states are typed in by hand. Your code will
+# make them later.)
 
 # %%
-life: list[tuple[str, tuple[int, ...], Tables]] = [  # event, free blocks, what each request holds
-    ("A prefill 6", (2, 3, 4), {"A": ((0, 1), 6)}),
-    ("B prefill 4", (3, 4), {"A": ((0, 1), 6), "B": ((2,), 4)}),
-    (say("A decode, 3 times", "A decode 三次"), (4,), {"A": ((0, 1, 3), 9), "B": ((2,), 4)}),
-    ("B release", (2, 4), {"A": ((0, 1, 3), 9), "B": ((), 4)}),
-    ("C prefill 7", (), {"A": ((0, 1, 3), 9), "B": ((), 4), "C": ((2, 4), 7)}),
-]
-draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
-
+life()
 
 # %% [markdown]
-# **Explain.** A decoded three tokens and got one block. At which of the three did it come, and why then? Which
-# picture shows that C's blocks need not be neighbours?
-#
+# **Explain.** A decoded three tokens and got one block. At which of the three did it come, and why then? Which moment
+# shows that C's blocks need not be neighbours? (Explanations are not graded. Write them into the cell below each
+# question; after the deadline the course can hand out model answers.)
+
+# %% [markdown]
 # *Your answer:*
 
 # %% [markdown]
-# ## Step 3: four things that must always hold
+# ## Step 3: four invariants
 #
 # Token `t` of a request lies in logical block `t // block_size`, at place `t % block_size` inside it. The table turns
 # the logical block into a physical one. So with `block_size = 4` and table `[0, 1, 3]`, token 8 is the first row of
-# physical block 3. (Tokens count from 0.)
+# physical block 3. (Tokens count from 0.) Follow it, then try other tokens, of A and of C:
+
+# %%
+follow("A", token=8)
+
+
+# %% [markdown]
+# These **invariants** hold before and after every call:
 #
 # | Data | What it is for | What must hold |
 # |---|---|---|
@@ -691,8 +163,8 @@ draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
 # made for its kernels. The bookkeeping is the same.
 #
 # `invariants(manager, requests)` checks the table above and returns what is broken, in words. `show(manager,
-# requests)` draws the state. Call both whenever you like. In a picture, `!` marks a block claimed twice and `?` one
-# that is lost.
+# requests)` draws the state. Call both whenever you like. In a picture, `!` marks a block claimed twice, `?` one that
+# is lost, and a token without a slot is red.
 
 # %% [markdown]
 # ## Step 4: the code
@@ -710,20 +182,20 @@ draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
 
 # %%
 class Request:
-    """One sequence: its length in tokens and its blocks in logical order. 一个序列：长度，以及按逻辑顺序排列的块。"""
+    """One sequence: its length in tokens and its blocks in logical order."""
 
     def __init__(self, request_id: int, prompt_len: int) -> None:
         if request_id < 0 or prompt_len <= 0:
-            raise ValueError("need request_id >= 0 and prompt_len > 0 / request_id 不能为负，prompt_len 要大于零")
+            raise ValueError("need request_id >= 0 and prompt_len > 0")
         self.request_id = request_id
         self.seq_len = prompt_len
         self.block_table: list[int] = []
 
 
 class KVCacheManager:
-    """A pool of equal blocks, and the list of those that nobody holds. 一池同样大小的块，以及无主块的列表。"""
+    """A pool of equal blocks, and the list of those that nobody holds."""
 
-    # The TODO cells add these three methods. 这三个方法由 TODO 单元格添上。
+    # The TODO cells add these three methods.
     allocate_for_prefill: Callable[[Request], None]
     allocate_for_decode: Callable[[Request], None]
     get_physical_cache: Callable[[Request], torch.Tensor]
@@ -738,7 +210,7 @@ class KVCacheManager:
         device: torch.device | str = "cpu",
     ) -> None:
         if min(num_blocks, block_size, head_dim) <= 0:
-            raise ValueError("every size must be positive / 各项大小都要大于零")
+            raise ValueError("every size must be positive")
         self.num_blocks = num_blocks
         self.block_size = block_size
         self.head_dim = head_dim
@@ -746,7 +218,7 @@ class KVCacheManager:
         self.free_blocks = list(range(num_blocks))
 
     def allocation_report(self, req: Request) -> dict[str, float]:
-        """Return how many tokens the request has room for, and how many it uses. 返回请求的容量和实际用量。"""
+        """Return how many tokens the request has room for, and how many it uses."""
         allocated_tokens = len(req.block_table) * self.block_size
         return {
             "logical_tokens": req.seq_len,
@@ -756,23 +228,23 @@ class KVCacheManager:
         }
 
     def release_request(self, req: Request) -> None:
-        """Return all blocks of a request to the pool, or refuse and change nothing. 归还全部块；若拒绝，则什么都不变。"""
+        """Return all blocks of a request to the pool, or refuse and change nothing."""
         blocks = req.block_table
         if not blocks:
-            raise ValueError("the request holds no blocks; released twice? / 请求没有块；是不是释放了两次？")
+            raise ValueError("the request holds no blocks; released twice?")
         if len(set(blocks)) != len(blocks):
-            raise ValueError("a block stands twice in the block table / 块表里有重复的块")
+            raise ValueError("a block stands twice in the block table")
         if any(not 0 <= block < self.num_blocks for block in blocks):
-            raise ValueError("the block table names a block outside the pool / 块表里有池外的块")
+            raise ValueError("the block table names a block outside the pool")
         if not set(blocks).isdisjoint(self.free_blocks):
-            raise ValueError("a block of the table is free already / 块表里有早已空闲的块")
+            raise ValueError("a block of the table is free already")
         self.free_blocks.extend(blocks)
         self.free_blocks.sort()
         req.block_table.clear()
 
 
 def add_to_class(cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make the function below a method of the class. 把下面的函数变成这个类的方法。"""
+    """Make the function below a method of the class."""
 
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
         setattr(cls, function.__name__, function)
@@ -782,15 +254,14 @@ def add_to_class(cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 # %% [markdown]
-# See what broken states look like. Here block 1 has two owners and block 3 is lost:
+# See what broken states look like. Here block 1 has two owners, block 3 is lost, and B has a token too many:
 
 # %%
 manager = KVCacheManager(num_blocks=5, block_size=4, head_dim=1)
-first, second = Request(0, prompt_len=6), Request(1, prompt_len=3)
+first, second = Request(0, prompt_len=6), Request(1, prompt_len=5)
 first.block_table, second.block_table, manager.free_blocks = [0, 1], [1], [2, 4]
 show(manager, [first, second])
 invariants(manager, [first, second])
-
 
 # %% [markdown]
 # ### TODO 1: the ledger
@@ -800,7 +271,7 @@ invariants(manager, [first, second])
 # heads. Only KV heads are stored.)
 #
 # **Predict.** A model has 2 layers, 3 KV heads and head dimension 5, in 16 bits. How many bytes is a token? A block
-# of 4?
+# of 4? Type two numbers into the cell with `guess`; once your code passes its check, it answers.
 #
 # | Contract | |
 # |---|---|
@@ -812,13 +283,17 @@ invariants(manager, [first, second])
 # The ledger counts what the tensors take in theory; a running engine needs memory for other things too.
 
 # %%
+guess("q1", bytes_per_token=..., bytes_per_block_of_4=...)
+
+
+# %%
 def estimate_kv_cache_bytes(
     num_blocks: int, block_size: int, num_layers: int, num_kv_heads: int, head_dim: int, dtype_bytes: int = 2
 ) -> dict[str, Any]:
-    """Return the bytes that a token, a block and the whole pool take. 返回每 token、每块、整个池所占的字节数。"""
+    """Return the bytes that a token, a block and the whole pool take."""
     if min(num_blocks, block_size, num_layers, num_kv_heads, head_dim, dtype_bytes) <= 0:
-        raise ValueError("every size must be positive / 各项大小都要大于零")
-    # TODO 1: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+        raise ValueError("every size must be positive")
+    # TODO 1: fill these in, then delete the raise line.
     # kv_bytes_per_token = ???
     # kv_bytes_per_block = ???
     # total_cache_bytes = ???
@@ -860,15 +335,18 @@ def tokens_that_fit() -> None:
         ledger = estimate_kv_cache_bytes(1, block_size, num_layers, num_kv_heads, head_dim)
         blocks = memory // ledger["kv_bytes_per_block"]
         tokens = blocks * block_size
-        print(f"{model:13} {ledger['kv_bytes_per_token']:8,} B/token {blocks:7,} blocks {tokens:9,} tokens")
+        per_token = ledger["kv_bytes_per_token"]
+        print(f"{model:13} {per_token:8,} bytes a token, {tokens:8,} tokens")
 
 
 # %% [markdown]
 # **Explain** in two sentences: why does the cost of a token depend on KV heads and not on query heads, and what does
 # that do to the number of people a GPU can serve?
-#
+
+# %% [markdown]
 # *Your answer:*
-#
+
+# %% [markdown]
 # **Break it.** Forget the factor for K and V on purpose and run the check. Which of the three numbers are wrong?
 # Repair it.
 
@@ -879,7 +357,7 @@ def tokens_that_fit() -> None:
 # needs. If the pool cannot give that many, it gets none: `RuntimeError("OOM")`, and everybody's state is as it was.
 #
 # **Predict.** In a pool of 5 blocks with 4 slots: how many blocks do prompts of 1, 4, 5 and 8 tokens take? Three
-# requests of 5 tokens arrive one after the other. What happens to the third?
+# requests of 5 tokens arrive one after the other. What happens to the third (`"OOM"`, or how many blocks)?
 #
 # | Contract | |
 # |---|---|
@@ -893,12 +371,16 @@ def tokens_that_fit() -> None:
 # shorter; it is thrown away. A prompt that fits exactly must succeed.
 
 # %%
+guess("q2", blocks_for_1_4_5_8_tokens=[..., ..., ..., ...], third_request=...)
+
+
+# %%
 @add_to_class(KVCacheManager)
 def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
-    """Give a new request the blocks of its prompt, or raise OOM and change nothing. 为新请求分块；OOM 时什么都不变。"""
+    """Give a new request the blocks of its prompt, or raise OOM and change nothing."""
     if req.block_table:
-        raise ValueError("the request has blocks already; prefill runs once / 请求已经有块；prefill 只做一次")
-    # TODO 2: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+        raise ValueError("the request has blocks already; prefill runs once")
+    # TODO 2: fill these in, then delete the raise line.
     # needed_blocks = ???
     # allocated_blocks = ???
     raise NotImplementedError("TODO 2")
@@ -909,8 +391,20 @@ def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
     req.block_table.extend(allocated_blocks)
 
 
+# %% [markdown]
+# `play` draws a story with your own code: the number of blocks, their size, then one step each. A request is a capital
+# letter.
+#
+# | Step | Meaning |
+# |---|---|
+# | `"A prefill 6"` | a new request A with a prompt of 6 tokens; `"A prefill"` prefills it once more |
+# | `"A decode"`, `"A decode 3"` | one token more; three, one after the other |
+# | `"A release"`, `"A read"` | give the blocks back; read the tokens in order |
+# | `"A find 5"` | the diagram of Step 3 for token 5, with the state as it is now |
+# | `"A hold 4 2"` | put 4 tokens of A into block 2 by hand, so that you can try TODO 3 while TODO 2 is open |
+
 # %%
-play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "C prefill 4")
+play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "D prefill 4")
 
 # %%
 grader.check("q2")
@@ -930,11 +424,30 @@ grader.check("q2")
 # </details>
 
 # %% [markdown]
+# **Use it.** The five requests of Step 1, given room by your code, and what `allocation_report` says about each. Where
+# is the waste now, and can it ever be more than `block_size - 1` slots a request?
+
+# %%
+@when_ready
+def where_the_waste_is() -> None:
+    manager = KVCacheManager(num_blocks=256, block_size=16, head_dim=1)
+    for number, prompt_len in enumerate([37, 512, 130, 1900, 64]):
+        req = Request(number, prompt_len)
+        manager.allocate_for_prefill(req)
+        report = manager.allocation_report(req)
+        used, held, tail = report["logical_tokens"], report["allocated_tokens"], report["unused_tail_tokens"]
+        share = report["utilization"]
+        print(f"{used:5} tokens in {held:5} slots, {tail:3} unused: {share:.1%}")
+
+
+# %% [markdown]
 # **Explain** in two sentences: why must nothing be taken before it is known that there is enough? Think of a server
 # that retries the request later.
-#
+
+# %% [markdown]
 # *Your answer:*
-#
+
+# %% [markdown]
 # **Break it.** Change as little as you can so that only prompts of exactly `k * block_size` tokens go wrong. What
 # does the check show you? Repair it.
 
@@ -951,7 +464,7 @@ grader.check("q2")
 # true.)
 #
 # **Predict.** Blocks of 4, a prompt of 4 tokens in one block. During which of the next five decodes does the table
-# grow? And in blocks of 1?
+# grow? And in blocks of 1? Type lists such as `[2, 4]`.
 #
 # | Contract | |
 # |---|---|
@@ -963,12 +476,16 @@ grader.check("q2")
 # length.
 
 # %%
+guess("q3", decodes_that_take_a_block=[...], same_in_blocks_of_1=[...])
+
+
+# %%
 @add_to_class(KVCacheManager)
 def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
-    """Make room for one more token, or raise OOM and change nothing. 为一个新 token 备好位置；OOM 时什么都不变。"""
+    """Make room for one more token, or raise OOM and change nothing."""
     if not req.block_table:
-        raise ValueError("the request holds no blocks; prefill comes first / 请求没有块；应该先 prefill")
-    # TODO 3: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+        raise ValueError("the request holds no blocks; prefill comes first")
+    # TODO 3: fill these in, then delete the raise line.
     # new_seq_len = ???
     # is_new_block_needed = ???
     raise NotImplementedError("TODO 3")
@@ -979,16 +496,11 @@ def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
     req.seq_len = new_seq_len
 
 
-# %% [markdown]
-# In these stories `A hold 4 2` puts 4 tokens of A into block 2 by hand, so that you can try TODO 3 while TODO 2 is
-# open.
-
 # %%
-play(3, 4, "A hold 4 2", "A decode", "B hold 4 1", "B decode")
+play(3, 4, "A hold 4 2", "A decode", "A find 4", "B hold 4 1", "B decode")
 
 # %%
 grader.check("q3")
-
 
 # %% [markdown]
 # <details><summary>Hint 1: a question</summary>
@@ -1005,9 +517,11 @@ grader.check("q3")
 
 # %% [markdown]
 # **Explain** in two sentences: what would go wrong if `seq_len` were raised before the block is secured?
-#
+
+# %% [markdown]
 # *Your answer:*
-#
+
+# %% [markdown]
 # **Break it.** With blocks of 16, change your code as little as possible so that the first 16 tokens are fine and
 # only the 17th fails. Use `play(4, 16, "A hold 15 0", "A decode", "A decode")` to see it. Repair it.
 
@@ -1017,7 +531,7 @@ grader.check("q3")
 # Attention wants the tokens of a request one after the other. They lie in blocks all over the pool. Follow the table.
 #
 # **Predict.** Blocks of 3, table `[4, 1, 2]`, `seq_len` 7. Number the rows of the pool from 0 (block 0 has rows 0 to
-# 2). Which rows come back, in which order? Which rows of the last block do not?
+# 2). Which rows come back, in which order? Type them as a list. Which rows of the last block do not?
 #
 # | Contract | |
 # |---|---|
@@ -1030,16 +544,20 @@ grader.check("q3")
 # or a dtype: take what the pool has.
 
 # %%
+guess("q4", rows=[...])
+
+
+# %%
 @add_to_class(KVCacheManager)
 def get_physical_cache(self: KVCacheManager, req: Request) -> torch.Tensor:
-    """Return the request's tokens in logical order, shape [seq_len, head_dim]. 按逻辑顺序返回请求的全部 token。"""
+    """Return the request's tokens in logical order, shape [seq_len, head_dim]."""
     if not req.block_table:
-        raise ValueError("the request holds no blocks / 请求没有块")
+        raise ValueError("the request holds no blocks")
     if any(not 0 <= block < self.num_blocks for block in req.block_table):
-        raise ValueError("the block table names a block outside the pool / 块表里有池外的块")
+        raise ValueError("the block table names a block outside the pool")
     if len(req.block_table) * self.block_size < req.seq_len:
-        raise ValueError("the block table is too short for seq_len / 块表放不下 seq_len 个 token")
-    # TODO 4: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+        raise ValueError("the block table is too short for seq_len")
+    # TODO 4: fill these in, then delete the raise line.
     # blocks = ???
     # cat_blocks = ???
     raise NotImplementedError("TODO 4")
@@ -1047,13 +565,14 @@ def get_physical_cache(self: KVCacheManager, req: Request) -> torch.Tensor:
 
 
 # %% [markdown]
-# `read` numbers the rows of the pool and returns the numbers your code read:
+# `read` numbers the rows of the pool and returns the numbers your code read; `find` shows where token 5 lies:
 
 # %%
-play(5, 3, "A hold 7 4 1 2", "A read")
+play(5, 3, "A hold 7 4 1 2", "A find 5", "A read")
 
 # %%
 grader.check("q4")
+
 
 # %% [markdown]
 # <details><summary>Hint 1: a question</summary>
@@ -1071,16 +590,62 @@ grader.check("q4")
 # %% [markdown]
 # **Explain** in two sentences: a real kernel does not copy the blocks together first. What does it use the table for
 # instead?
-#
+
+# %% [markdown]
 # *Your answer:*
-#
+
+# %% [markdown]
 # **Break it.** Make your code read the blocks in the order of their numbers. For which tables does nobody notice?
 # Repair it.
 
 # %% [markdown]
+# ### The loop closed: attention
+#
+# Does it matter to the model that its cache lies in pieces? Here are keys and values of 21 tokens, once in a row and
+# once scattered over two pools. Attention over what your TODO 4 reads back has to equal attention over the row, to the
+# last bit.
+#
+# A kernel saves even the copy. It looks each token's row up in the table when it needs it, as in Step 3, and keeps a
+# running maximum and sum instead of all scores. That changes the order of the additions, so its result agrees to a few
+# units in the last place, no better.
+
+# %%
+@when_ready
+def paged_attention_equals_dense_attention() -> None:
+    torch.manual_seed(0)
+    tokens, block_size, head_dim = 21, 4, 8
+    keys, values, query = torch.randn(tokens, head_dim), torch.randn(tokens, head_dim), torch.randn(head_dim)
+    key_pool, value_pool = (KVCacheManager(16, block_size, head_dim) for _ in range(2))
+    req = Request(0, prompt_len=tokens)
+    req.block_table = [9, 2, 14, 0, 7, 5]
+    rows = [req.block_table[t // block_size] * block_size + t % block_size for t in range(tokens)]
+    key_rows, value_rows = (pool.physical_kv_cache.view(-1, head_dim) for pool in (key_pool, value_pool))
+    key_rows[rows], value_rows[rows] = keys, values
+
+    def attention(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(k @ query / head_dim**0.5, dim=0) @ v
+
+    dense = attention(keys, values)
+    paged = attention(key_pool.get_physical_cache(req), value_pool.get_physical_cache(req))
+
+    top, total, walked = torch.tensor(-torch.inf), torch.tensor(0.0), torch.zeros(head_dim)
+    for row in rows:  # what a kernel does: one look-up per token, nothing is copied together
+        score = key_rows[row] @ query / head_dim**0.5
+        higher = torch.maximum(top, score)
+        walked = walked * torch.exp(top - higher) + torch.exp(score - higher) * value_rows[row]
+        total = total * torch.exp(top - higher) + torch.exp(score - higher)
+        top = higher
+    off = (walked / total - dense).abs().max().item()
+
+    print(f"equal to the last bit: {torch.equal(paged, dense)}")
+    print(f"walking the table instead: off by at most {off:.0e}")
+
+
+# %% [markdown]
 # ## All together
 #
-# Play a life of your own. Then run all checks; `q5` mixes everything and waits until the four TODOs are there.
+# Play a life of your own, with the steps listed under TODO 2. Then run all checks; `q5` mixes everything and waits
+# until the four TODOs are there.
 
 # %%
 play(5, 4, "A prefill 6", "B prefill 4", "A decode", "A decode", "A decode", "B release", "C prefill 7", "C read")
@@ -1090,6 +655,29 @@ grader.check_all()
 
 
 # %% [markdown]
+# ## What it is worth, measured by you
+#
+# A small server runs on your allocator: 2,048 slots of memory, requests of up to 256 tokens, many short and few long.
+# At each tick it admits whom it can (TODO 2), gives every running request one more token (TODO 3), and releases who is
+# done. If a decode meets a full pool, the newest request is preempted: it gives its blocks back and has to be computed
+# again later. Only the size of a block differs. A block of 256 is the old way, one reservation in a row.
+#
+# **Predict.** How many requests run at once with blocks of 256? And with blocks of 16: twice as many, four times, more?
+
+# %%
+@when_ready
+def worth_it() -> None:
+    serve(block_sizes=(1, 4, 16, 64, 256))
+
+
+# %% [markdown]
+# **Explain.** Blocks of 1 use every slot they hold. Look at the longest table: what would a kernel pay for that? And
+# why are there no preemptions at 256?
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
 # ## Is it ready for a GPU?
 #
 # Part of the grade is measured on a GPU: the same calls, with the pool on the device and in other dtypes. You need no
@@ -1097,31 +685,47 @@ grader.check_all()
 # builds a tensor of its own somewhere else fails or answers wrongly here already.
 
 # %%
-@when_ready
-def gpu_readiness() -> None:
-    manager = KVCacheManager(4, block_size=2, head_dim=3, dtype=torch.bfloat16, device="meta")
-    req = Request(0, prompt_len=3)
-    req.block_table = [3, 1]
-    cache = manager.get_physical_cache(req)
-    found = (str(cache.device), cache.dtype, tuple(cache.shape))
-    ready = found == ("meta", torch.bfloat16, (3, 3))
-    print(say("Ready for a GPU.", "可以上 GPU。") if ready else say(f"Not ready: {found}", f"还不行：{found}"))
-
+grader.ready()
 
 # %% [markdown]
 # ## Hand it in
 #
 # Save the notebook (Ctrl+S), run the next cell and submit the zip it writes. It looks into the zip and tells you when
-# a TODO is open or the saved file is older than what you ran. On Colab use *File > Download > .ipynb* and submit
-# that.
+# a TODO is open, a check fails (still broken on purpose?) or the saved file is older than what you ran. On Colab use
+# *File > Download > .ipynb* and submit that.
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
-# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU part 20. Each TODO is graded apart, so an open one
+# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU
+# part 20. Each TODO is graded apart, so an open one
 # costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
 # events.
 
 # %%
 grader.export()
+
+# %% [markdown]
+# ## Three bugs of 2026 (reading)
+#
+# The invariants of Step 3 are not school rules. These engines are written by professionals, tested, used by millions,
+# and this year each of them broke one. Say for each **which invariant** fell, and play the nearest story you can.
+#
+# | Where | What happened | What was seen |
+# |---|---|---|
+# | vLLM, issue 42571 | with sliding windows, one block stood twice in a request's list; releasing the request counted it as free twice | more free blocks than there are, then a crash far away from the cause |
+# | TensorRT-LLM, pull request 12834 | a block was moved between GPU and CPU memory before it was taken off the free list, so the wrong list's counter changed | more free blocks than blocks; a negative number in use |
+# | vLLM, issue 37076, still open | a random test drove a full pool with shared prefixes; some requests seem to see one token too many, others blocks full of zeros | the same prompt with different answers, no crash at all |
+#
+# In this notebook the given `release_request` refuses the first one with a `ValueError` **before** anything changes.
+# Try it: put a block twice into a table by hand, release, look at `invariants`. The third is the worst kind. Nobody
+# notices unless somebody compares results, which is what `q4` and its hidden cases do.
+#
+# **A line that is right there and wrong here.** nano-vllm, a small and much-read engine, asks for a new block when
+# `len(seq) % block_size == 1`, the very test TODO 3 warns of. It is right *there*: the length already counts the new
+# token, and the block size has to be a multiple of 256, so it is never 1. Which of the two does not hold here? What
+# would happen in blocks of 4 if `seq_len` did not count the new token yet?
+
+# %% [markdown]
+# *Your answer:*
 
 # %% [markdown]
 # ## From here to a real GPU (reading)
@@ -1136,17 +740,20 @@ grader.export()
 # | Record | What it tells | If it is bad, look at |
 # |---|---|---|
 # | KV capacity, in blocks or tokens | how many requests can be alive at once; compare it with your ledger | memory left for the cache, dtype, KV heads |
-# | Failed or preempted requests | whether the pool ran out, your OOM in earnest | concurrency, length limits |
+# | Failed or preempted requests | whether the pool ran out, your OOM, for real | concurrency, length limits |
 # | TTFT, time to first token | waiting in the queue, and prefill | long prompts, a full pool |
 # | TPOT, time per output token | the pace of decode | batch size, kernels, memory bandwidth |
 #
 # An example of the reading: the ledger says a pool has 1,000 blocks of 16, so 16,000 tokens. At 20 concurrent
 # requests of 600 tokens (38 blocks each, 760 in all) everything fits. At 40 it would take 1,520 blocks. About 26
-# requests can be alive, the others wait or are preempted: TTFT jumps while TPOT hardly moves. Change one of the four
-# fixed things at a time, or the numbers explain nothing. (vLLM keeps one block back for itself, so its count of
-# usable blocks is one lower than the total.)
+# requests can be alive, the others wait in the queue: their TTFT jumps. If running requests are preempted to make room,
+# they are computed again later, and their TPOT suffers, too. Change one of the four fixed things at a time, or the
+# numbers explain nothing. (vLLM keeps one block back for itself, so its count of usable blocks is one lower than the
+# total.)
 #
 # **Read on.** Kwon et al., *Efficient Memory Management for Large Language Model Serving with PagedAttention*, SOSP
-# 2023 (arXiv 2309.06180). In vLLM's source: `vllm/v1/core/kv_cache_manager.py` and `block_pool.py`; look for your
-# four functions. Two questions lead further: when a pool is full, whose blocks should be evicted? And if two prompts
-# begin alike, can they share blocks (prefix caching)?
+# 2023 (arXiv 2309.06180). In vLLM's source, prefill and decode have become one: `allocate_slots` in
+# `vllm/v1/core/kv_cache_manager.py` gives a request the blocks for however many tokens come next, out of
+# `block_pool.py`. Your ledger is part of the start-up, which measures how much memory is left for blocks. Nobody reads
+# a cache back: the kernels follow the block table, as said above. Two questions lead further: when a pool is full,
+# whose blocks should be evicted? And if two prompts begin alike, can they share blocks (prefix caching)?

@@ -87,13 +87,16 @@ def grade(
     shard: tuple[int, int],
 ) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
+    from autograder.contract.seed import read_seed
     from autograder.grading.many.batch import Settings, grade_batch
     from autograder.grading.many.cores import usable_cores
     from autograder.intake.discover import discover
     from autograder.progress import Progress
 
-    config, words = _course(lang)
+    config, words = _course(lang, paths)
     entries = discover(paths)[shard[0] - 1 :: shard[1]]
+    if device == "cpu" and read_seed(config.seed_file).is_public:
+        click.echo(words.text("progress.public_seed.text"), err=True)
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     with Progress(len(entries), words) as progress:
         lines = grade_batch(entries, out, settings, progress.advance)
@@ -143,7 +146,7 @@ def merge(runs: Sequence[Path], out: Path, lang: str | None) -> None:
 def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path, lang: str | None) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.grading.many.rerender import write_bundles
-    from autograder.grading.many.verify_bundle import verify_bundle
+    from autograder.grading.many.verify_bundle import unproven, verify_bundle
 
     config, words = _course(lang)
     if (out is None) == (bundle_zip is None):
@@ -159,6 +162,8 @@ def bundle(out: Path | None, bundle_zip: Path | None, regrade: bool, lock: Path,
     if problems:
         sys.exit(GraderError.exit_code)
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))
+    for note in unproven(bundle_zip):
+        click.echo(words.sentence(note))
 
 
 @main.command()
@@ -188,8 +193,9 @@ def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
 @main.command()
 @click.option("--zip", "as_zip", is_flag=True, help="Make autograder.zip for Otter and Gradescope instead.")
 @click.option("--check", is_flag=True, help="Write nothing; fail where what is there does not come from these sources.")
+@click.option("--solution", is_flag=True, help="Make the explained solution instead, to hand out after the deadline.")
 @_in_one_sentence
-def release(as_zip: bool, check: bool) -> None:
+def release(as_zip: bool, check: bool, solution: bool) -> None:
     """Make what students receive from the master, or autograder.zip from this package."""
     from autograder.release import ReleaseError, checkout
 
@@ -205,10 +211,37 @@ def release(as_zip: bool, check: bool) -> None:
         return
     from autograder.release import notebooks
 
-    if not check:
+    if solution:
+        for path in notebooks.write_solution(root):
+            click.echo(path)
+    elif not check:
         notebooks.write(root)
     elif changed := notebooks.drift(root):
         raise ReleaseError(f"{', '.join(changed)}: not what the master gives; run `autograder release`.")
+
+
+@main.command()
+@click.argument("file", default="course-seed.txt", type=PATH)
+@_in_one_sentence
+def seed(file: Path) -> None:
+    """Write a fresh course seed into FILE; the drawn cases are drawn from it, and nobody else's are the same."""
+    from autograder.contract.seed import write_seed
+
+    _, words = _course(None)
+    made = write_seed(file)
+    click.echo(words.text("progress.seed.text", file=str(file), sha256=made.sha256))
+
+
+@main.command()
+@LANG
+@_in_one_sentence
+def cases(lang: str | None) -> None:
+    """Print every case with its points, and for those drawn from the course seed what they are drawn from."""
+    from autograder.reporting.cases import lines
+
+    _, words = _course(lang)
+    for line in lines(words):
+        click.echo(line)
 
 
 @main.command()
@@ -225,9 +258,9 @@ def doctor(device: str) -> None:
         sys.exit(GraderError.exit_code)
 
 
-def _course(lang: str | None) -> tuple[Any, Any]:
+def _course(lang: str | None, handed_in: Sequence[Path] = ()) -> tuple[Any, Any]:
     from autograder.config import load_config
     from autograder.reporting.words import Words
 
-    config = load_config(Path.cwd())
+    config = load_config(Path.cwd(), handed_in)
     return config, Words(lang or config.language)

@@ -1,6 +1,7 @@
 """What a course decides: from ``[tool.autograder]`` of the nearest pyproject.toml into a frozen dataclass."""
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -39,22 +40,27 @@ class Config:
     repository: str = "OWNER/REPOSITORY"
 
 
-def load_config(start: Path) -> Config:
-    """Return the settings of the nearest pyproject.toml at or above ``start``; without one, the defaults."""
+def load_config(start: Path, handed_in: Sequence[Path] = ()) -> Config:
+    """Return the settings of the nearest pyproject.toml at or above ``start``; without one, the defaults.
+
+    One that lies in what was handed in is a student's, and passed over.
+    """
+    theirs = [path.resolve() for path in handed_in]
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
-        if path.is_file():
+        if path.is_file() and not any(path.resolve().is_relative_to(place) for place in theirs):
             return _read(path)
     return Config()
 
 
 def _read(path: Path) -> Config:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("autograder")
+        tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as TOML ({error}); mend it or grade from another folder.") from error
-    if table is None:
-        return Config()
+    table = tool.get("autograder", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path} sets tool.autograder to {table!r}; it is a table of settings, [tool.autograder].")
     for key, value in table.items():
         _check(path, key, value)
     if table.get("seed_file"):

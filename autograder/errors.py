@@ -10,6 +10,7 @@
       JournalError         grading: OUT holds something that this run may not touch
       WeakConfinement      grading: the probe found a hole in the walls
       ServerDied           sandbox: the fork-server could not start or is gone
+      DeviceUnfit          grading: the reference solution fails on the device
       ReleaseError         release: what students or Gradescope receive cannot be made
 
 What goes wrong with one submission is never one of these: it is a :class:`autograder.findings.Found`, which costs that

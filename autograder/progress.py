@@ -12,6 +12,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from autograder.contract.questions import questions
+from autograder.outside.text import for_terminal
 from autograder.reporting.results import GradeLine, QuestionResult
 from autograder.reporting.words import Words
 
@@ -42,7 +43,7 @@ class Progress:
         self._bar.advance(self._task)
         self._bar.refresh()
         if self._bar.disable:
-            self._console.print(f"{line.student}: {self._outcome(line)}")
+            self._console.print(f"{for_terminal(line.student)}: {self._outcome(line)}")
 
     def _outcome(self, line: GradeLine) -> str:
         if line.rejected:
@@ -60,7 +61,7 @@ class Progress:
             self._console.print(_table(lines))
         for line in lines:
             if line.rejected:
-                self._console.print(f"{line.student}: {self._outcome(line)}", style="bold")
+                self._console.print(f"{for_terminal(line.student)}: {self._outcome(line)}", style="bold")
         graded = sum(line.status == "graded" for line in lines)
         self._console.print(
             self._words.text("progress.summary.text", graded=graded, total=len(lines), grades=str(out / "grades.csv"),
@@ -76,7 +77,7 @@ def _table(lines: Sequence[GradeLine]) -> Table:
         table.add_column(name, justify="right")
     for line in lines:
         cells = [_cell(line.questions.get(q)) for q in graded]
-        table.add_row(line.student, *cells, "-" if line.rejected else f"{line.points}/{line.max_points}")
+        table.add_row(for_terminal(line.student), *cells, "-" if line.rejected else f"{line.points}/{line.max_points}")
     return table
 
 

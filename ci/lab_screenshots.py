@@ -2,8 +2,9 @@
 
     python ci/lab_screenshots.py NOTEBOOK OUT_FOLDER [--width 1280] [--dark] [--python PYTHON] [--chromium PATH]
 
-Needs playwright and a Chromium; the JupyterLab is that of PYTHON, by default this one. The notebook is copied to a
-temporary folder first; the pictures are OUT_FOLDER/NAME-WIDTH-THEME-NN.png, one per screenful.
+Needs playwright and a Chromium; the JupyterLab is that of PYTHON, by default this one. The notebook and the
+lesson's file beside it are copied to a temporary folder first; the pictures are OUT_FOLDER/NAME-WIDTH-THEME-NN.png,
+one per screenful.
 """
 
 import argparse
@@ -110,7 +111,8 @@ def main() -> None:
     wanted.out.mkdir(parents=True, exist_ok=True)
     theme = "dark" if wanted.dark else "light"
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(wanted.notebook, folder)
+        for path in (wanted.notebook, wanted.notebook.with_name("paged_lesson.py")):
+            shutil.copy(path, folder)
         with jupyterlab(wanted.python, Path(folder), wanted.dark) as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=wanted.chromium, args=list(QUIET))
             page = browser.new_page(viewport={"width": wanted.width, "height": SCREEN_HEIGHT})

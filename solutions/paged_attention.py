@@ -33,13 +33,16 @@
 # 3. let a request grow one token at a time,
 # 4. read a scattered request back in order.
 #
-# Each of the four is a few lines marked `TODO`. Everything else is given. You need Python, a little PyTorch indexing
-# and an idea of what keys and values are; you do not need to know vLLM. Plan for about two hours.
+# Each of the four is a few lines marked `TODO`. Everything else is given.
 #
-# **How to work.** Run the cells from top to bottom. Where you are asked to *predict*, write a guess down first: being
-# wrong on paper is the cheapest way to learn this, and your own code will show you soon enough. After each TODO a
-# check tells you how it went. Its cases are public and few. Grading uses other, hidden cases, so a passed check is a
-# good sign and not a mark.
+# | Difficulty | You need | You do not need | Time |
+# |---|---|---|---|
+# | medium; little code, sharp edges | Python, a little PyTorch indexing, an idea of keys and values | a GPU, vLLM | about two hours: Steps 1 to 3 take 30 minutes, TODO 1 to 4 take 15, 20, 25 and 15, the end 15 |
+#
+# **How to work.** Run the cells from top to bottom; after a restart of the kernel, begin at the top again. Where you
+# are asked to *predict*, type a guess first. A wrong guess costs nothing, and your own code will answer it. After each
+# TODO a check tells you how it went, and hands you a line that shows any failure. Its cases are public and few. Grading
+# uses other, hidden cases, so a passed check is a good sign and not a mark.
 
 # %% [markdown] tags=["lang-zh"]
 # # PagedAttention：推理引擎里的块分配器
@@ -55,625 +58,94 @@
 # 3. 让请求一次长一个 token；
 # 4. 把散落各处的内容按顺序读回来。
 #
-# 四件事都只有几行代码，用 `TODO` 标出，其余代码已经写好。你需要会 Python、懂一点 PyTorch 索引、知道 key 和 value 是什么；不需要了解 vLLM。预计用时约两小时。
+# 四件事都只有几行代码，用 `TODO` 标出，其余代码已经写好。
 #
-# **怎么做。** 从上到下依次运行。遇到“先猜”，请先把答案写下来：在纸上猜错，是学这件事最便宜的方式，而且你自己的代码很快就会揭晓答案。每个 TODO 后面都有一个检查告诉你做得如何。检查用的是公开的少数用例，评分用的是另一批隐藏用例；所以检查通过是好兆头，但还不是分数。
+# | 难度 | 需要 | 不需要 | 用时 |
+# |---|---|---|---|
+# | 中等：代码少，坑不少 | 会 Python，懂一点 PyTorch 索引，知道 key 和 value 是什么 | GPU，vLLM | 约两小时：Step 1 到 3 共 30 分钟，TODO 1 到 4 分别 15、20、25、15 分钟，收尾 15 分钟 |
+#
+# **怎么做。** 从上到下依次运行；重启过内核，就从头再运行一遍。遇到“先猜”，请先把猜测填进去：猜错不扣分，答案由你自己的代码揭晓。每个 TODO 后面都有检查，告诉你做得如何；没通过时，还会给你一行可以重现问题的代码。检查用的是少数公开用例，评分用的是另一批隐藏用例，所以通过检查是好兆头，但还不是分数。
 
 # %% [markdown] tags=["lang-en"]
 # ## Set up
 #
-# On your own machine: `pip install otter-grader torch jupyterlab`. On Colab PyTorch is there already, and the next
-# cell installs Otter.
+# On your own machine: `pip install otter-grader torch jupyterlab matplotlib`. On Colab the next cell fetches what is
+# missing. `paged_lesson.py` holds the pictures and checks; it lies beside this notebook, and you need not read it.
 
 # %% [markdown] tags=["lang-zh"]
 # ## 准备
 #
-# 在自己的电脑上：`pip install otter-grader torch jupyterlab`。Colab 自带 PyTorch；Otter 由下一个单元格装好。
+# 在自己的电脑上：`pip install otter-grader torch jupyterlab matplotlib`。在 Colab 上，缺什么由下一个单元格装好。`paged_lesson.py` 里是图示和检查，和这个 notebook 放在一起，不必读它。
 
 # %%
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
-if "google.colab" in sys.modules:
+LANGUAGE = "en"  # of pictures and checks: "en" or "zh"
+if "google.colab" in sys.modules:  # Colab opens the notebook alone / Colab 只打开 notebook 这一个文件
+    import urllib.request
+
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-import otter
+    address = "https://raw.githubusercontent.com/{repository}/main/assignment/paged_lesson.py"
+    urllib.request.urlretrieve(address, "paged_lesson.py")
 
-# %% [markdown] tags=["lang-en"]
-# The next three cells are tools: pictures of the pool, little stories, checks. They are folded; run them and read on.
+# Not found? Put paged_lesson.py, which came with this notebook, into the same folder. / 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
+from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
 
-# %% [markdown] tags=["lang-zh"]
-# 接下来的三个单元格是工具：画出物理池、演示一串操作、做检查。它们默认折叠，运行后继续往下读即可。
-
-
-# %% tags=["folded"]
-# @title Pictures · 图示
-import builtins
-import html
-import json
-import operator
-import os
-from pathlib import Path
-
-Tables = dict[str, tuple[tuple[int, ...], int]]  # name of a request -> (block table, seq_len)
-
-
-def notebook_path() -> Path | None:
-    """Return this notebook's file, as far as the editor tells."""
-    named = os.environ.get("JPY_SESSION_NAME") or globals().get("__vsc_ipynb_file__")
-    if named and Path(named).is_file():
-        return Path(named)
-    found = list(Path.cwd().glob("*.ipynb"))
-    return found[0] if len(found) == 1 else None
-
-
-def notebook_language() -> str:
-    """Return the language in the notebook's metadata, or "" (then messages come in both)."""
-    try:
-        path = notebook_path()
-        return str(json.loads(path.read_text("utf-8"))["metadata"]["lang"]) if path else ""
-    except (OSError, ValueError, KeyError):
-        return ""
-
-
-LANGUAGE = notebook_language()
-
-
-def say(en: str, zh: str) -> str:
-    """Return the sentence in the language of this notebook."""
-    return {"en": en, "zh": zh}.get(LANGUAGE, f"{en} / {zh}")
-
-
-class Figure:
-    """Something to look at: SVG in a notebook, plain text elsewhere."""
-
-    def __init__(self, text: str, markup: str = "") -> None:
-        self.text = text
-        self.markup = markup or f"<pre>{html.escape(text)}</pre>"
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return self.markup
-
-
-def emit(figure: Figure) -> None:
-    """Display the figure at once."""
-    getattr(builtins, "display", print)(figure)
-
-
-class Snapshot(NamedTuple):
-    """Everything the allocator knows at one moment."""
-
-    num_blocks: int
-    block_size: int
-    free: tuple[int, ...]
-    tables: Tables
-
-
-def whole(value: Any) -> int:
-    """Return the value as an int, or -1 where it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        return -1
-
-
-def snapshot(manager: "KVCacheManager", requests: "dict[str, Request]") -> Snapshot:
-    """Copy the state of the manager and its requests."""
-    tables = {name: (tuple(map(whole, req.block_table)), whole(req.seq_len)) for name, req in requests.items()}
-    return Snapshot(manager.num_blocks, manager.block_size, tuple(map(whole, manager.free_blocks)), tables)
-
-
-def slots(state: Snapshot, block: int) -> tuple[str, str]:
-    """Return one symbol per slot of a block, and the block's label.
-
-    A letter is a used slot of that request, "." a slot it holds and does not use (tail waste), a space is free, "!" a
-    block that is claimed twice, "?" a block that is lost: nobody holds it and it is not free. The label ``A[1]`` says:
-    this is entry 1 of A's block table.
-    """
-    claims = [(name, i) for name, (table, _) in state.tables.items() for i, b in enumerate(table) if b == block]
-    label = " ".join([f"{name}[{i}]" for name, i in claims] + [say("free", "空闲")] * state.free.count(block))
-    if not label:
-        return "?" * state.block_size, say("lost", "丢失")
-    if len(claims) + state.free.count(block) > 1:
-        return "!" * state.block_size, label
-    if not claims:
-        return " " * state.block_size, label
-    name, i = claims[0]
-    used = min(max(state.tables[name][1] - i * state.block_size, 0), state.block_size)
-    return name * used + "." * (state.block_size - used), label
-
-
-def legend(state: Snapshot) -> list[str]:
-    """Return one line per request: its length and its block table."""
-    return [
-        say(f"{name}: {seq_len} tokens, block table {list(table)}", f"{name}：{seq_len} 个 token，块表 {list(table)}")
-        for name, (table, seq_len) in state.tables.items()
-    ]
-
-
-def svg(state: Snapshot) -> str:
-    """Return the pool as SVG, one row per block, in the colours of the page it stands on."""
-    side, parts = 20, []
-    for block in range(state.num_blocks):
-        symbols, label = slots(state, block)
-        y = block * (side + 4) + 2
-        parts.append(f'<text x="22" y="{y + 15}" text-anchor="end" opacity=".7">{block}</text>')
-        for i, symbol in enumerate(symbols):
-            x = 28 + i * side
-            hue = ord(symbol) * 67 % 360
-            look = {
-                " ": 'fill="none" stroke-dasharray="2 3" stroke-opacity=".6"',
-                ".": 'fill="currentColor" fill-opacity=".12"',
-                "?": 'fill="none" stroke-width="2" stroke-dasharray="5 2"',
-                "!": 'fill="#b00020" stroke-width="2"',
-            }.get(symbol, f'fill="hsl({hue} 65% 80%)"')
-            ink = {".": "currentColor", "?": "currentColor", "!": "#fff"}.get(symbol, "#111")
-            mark = "·" if symbol == "." else symbol
-            parts.append(f'<rect x="{x}" y="{y}" width="{side - 2}" height="{side}" stroke="currentColor" {look}/>')
-            parts.append(f'<text x="{x + 9}" y="{y + 15}" text-anchor="middle" fill="{ink}">{mark}</text>')
-        parts.append(f'<text x="{34 + state.block_size * side}" y="{y + 15}">{html.escape(label)}</text>')
-    width, height = 120 + state.block_size * side, state.num_blocks * (side + 4) + 4
-    return (
-        f'<svg role="img" aria-label="{html.escape("; ".join(legend(state)))}" viewBox="0 0 {width} {height}" '
-        f'width="{width}" style="max-width:100%;height:auto" font-family="monospace" font-size="13" '
-        f'fill="currentColor">{"".join(parts)}</svg>'
-    )
-
-
-def draw(*frames: tuple[str, Snapshot]) -> Figure:
-    """Return captioned pictures of the pool, side by side where there is room."""
-    texts, figures = [], []
-    for caption, state in frames:
-        rows = [f"{b:4} |{' '.join(slots(state, b)[0])}| {slots(state, b)[1]}" for b in range(state.num_blocks)]
-        texts.append("\n".join([caption, *rows, *("     " + line for line in legend(state))]))
-        lines = "<br>".join(html.escape(line) for line in legend(state))
-        figures.append(
-            f'<figure style="margin:0;max-width:100%"><figcaption><b>{html.escape(caption)}</b></figcaption>'
-            f"{svg(state)}<div>{lines}</div></figure>"
-        )
-    boxes = "".join(figures)
-    return Figure("\n\n".join(texts), f'<div style="display:flex;flex-wrap:wrap;gap:16px 28px">{boxes}</div>')
-
-
-def name_requests(requests: "list[Request]") -> "dict[str, Request]":
-    """Call the requests A, B, C... in the order given."""
-    return {chr(65 + i): req for i, req in enumerate(requests)}
-
-
-def show(manager: "KVCacheManager", requests: "list[Request]", caption: str = "") -> None:
-    """Draw the pool: who holds which block, which slots are used, wasted, free or lost."""
-    emit(draw((caption, snapshot(manager, name_requests(requests)))))
-
-
-def broken_invariants(state: Snapshot) -> list[str]:
-    """Return the broken rules of a state in words; an empty list means that all hold."""
-    owned = [block for table, _ in state.tables.values() for block in table]
-    everywhere = [*owned, *state.free]
-    broken = []
-    if any(block not in range(state.num_blocks) for block in everywhere):
-        broken.append(say("A block table or the free list names a block that does not exist.", "出现了不存在的块号。"))
-    if len(set(owned)) < len(owned):
-        broken.append(say("A block is held twice.", "有的块被持有了两次。"))
-    if set(owned) & set(state.free) or len(set(state.free)) < len(state.free):
-        broken.append(say("A block is held and free at once, or free twice.", "有的块既被持有又空闲，或重复空闲。"))
-    if not set(everywhere).issuperset(range(state.num_blocks)):
-        broken.append(say("A block is lost: neither held nor free.", "有的块丢失了：既没人持有，也不空闲。"))
-    for name, (table, seq_len) in state.tables.items():
-        if table and not 0 <= len(table) * state.block_size - seq_len < state.block_size:
-            broken.append(say(f"{name} holds too many or too few blocks.", f"{name} 持有的块过多或过少。"))
-    return broken
-
-
-def invariants(manager: "KVCacheManager", requests: "list[Request]") -> list[str]:
-    """Return the broken rules in words; an empty list means that all hold."""
-    return broken_invariants(snapshot(manager, name_requests(requests)))
-
-
-# %% tags=["folded"]
-# @title Stories · 演示
-Requests = dict[str, "Request"]
-
-
-def introduce(requests: Requests, step: str) -> None:
-    """Make the request that a step such as "A prefill 6" is about; a step without a number is about an older one."""
-    name, _, *numbers = step.split()
-    if numbers:
-        requests[name] = Request(len(requests), int(numbers[0]))
-
-
-def perform(manager: "KVCacheManager", requests: Requests, step: str) -> object:
-    """Carry out one step; return (tokens, blocks) of the request, or the rows that were read.
-
-    ``A hold 6 3 1`` puts 6 tokens of A into blocks 3 and 1 by hand, without any of your code.
-    """
-    name, action, *numbers = step.split()
-    req = requests[name]
-    if action == "hold":
-        req.block_table = [int(block) for block in numbers[1:]]
-        manager.free_blocks = [block for block in manager.free_blocks if block not in req.block_table]
-    elif action == "prefill":
-        manager.allocate_for_prefill(req)
-    elif action == "decode":
-        manager.allocate_for_decode(req)
-    elif action == "release":
-        manager.release_request(req)
-    elif action == "read":
-        pool = manager.physical_kv_cache
-        numbered = torch.arange(pool.shape[0] * pool.shape[1], dtype=pool.dtype).reshape(*pool.shape[:2], 1)
-        pool.copy_(numbered.expand_as(pool))
-        return [int(row) for row in manager.get_physical_cache(req)[:, 0].tolist()]
-    return operator.index(req.seq_len), len(req.block_table)
-
-
-def attempt(manager: "KVCacheManager", requests: Requests, step: str) -> object:
-    """Carry out one step; an OOM and any other exception are outcomes too, an open TODO is not."""
-    try:
-        return perform(manager, requests, step)
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        return "OOM" if isinstance(error, RuntimeError) and "OOM" in str(error) else f"{type(error).__name__}: {error}"
-
-
-def in_words(outcome: object) -> str:
-    """Return an outcome as a student reads it."""
-    if isinstance(outcome, tuple):
-        tokens, blocks = outcome
-        return say(f"{tokens} tokens in {blocks} block(s)", f"{tokens} 个 token，{blocks} 个块")
-    if isinstance(outcome, list):
-        return say(f"pool rows {outcome}", f"池中的行 {outcome}")
-    return str(outcome)
-
-
-def play_story(num_blocks: int, block_size: int, *steps: str) -> None:
-    """Start with an empty pool, carry out the steps and draw the pool after each."""
-    manager, requests, frames = KVCacheManager(num_blocks, block_size, head_dim=1), Requests(), []
-    for step in steps:
-        introduce(requests, step)
-        try:
-            outcome = attempt(manager, requests, step)
-        except NotImplementedError as error:
-            frames.append((say(f"{step}: waiting for {error}", f"{step}：在等待 {error}"), snapshot(manager, requests)))
-            break
-        told = "" if isinstance(outcome, tuple) else f" → {in_words(outcome)}"
-        frames.append((step + told, snapshot(manager, requests)))
-    emit(draw(*frames))
-
-
-def run_when_ready(demonstration: Callable[[], None]) -> None:
-    """Run the function below at once, or say which TODO it is waiting for."""
-    try:
-        demonstration()
-    except NotImplementedError as error:
-        print(say(f"Waiting for {error}.", f"在等待 {error}。"))
-
-
-def waste(lengths: list[int], max_len: int, block_size: int) -> Figure:
-    """Compare two ways to reserve memory: max_len slots for every request, or just the blocks its tokens lie in."""
-    paged = [len({token // block_size for token in range(length)}) * block_size for length in lengths]
-    texts, figures = [], []
-    plans = {
-        say("contiguous", "连续预留"): [max_len] * len(lengths),
-        say(f"blocks of {block_size}", f"每块 {block_size} 个"): paged,
-    }
-    for plan, reserved in plans.items():
-        share = sum(lengths) / sum(reserved)
-        title = say(
-            f"{plan}: {sum(reserved)} slots reserved, {sum(lengths)} used ({share:.0%})",
-            f"{plan}：预留 {sum(reserved)} 个槽位，用了 {sum(lengths)} 个（{share:.0%}）",
-        )
-        texts.append(title)
-        bars = []
-        for row, (length, room) in enumerate(zip(lengths, reserved, strict=True)):
-            used, held, y = length * 44 // max_len, room * 44 // max_len, row * 20
-            box = f'<rect x="52" y="{y + 1}" height="14"'
-            texts.append(f"{length:6} {'#' * used}{'.' * (held - used)}")
-            bars.append(
-                f'<text x="44" y="{y + 13}" text-anchor="end">{length}</text>'
-                f'{box} width="{room * 300 / max_len}" fill="none" stroke="currentColor"/>'
-                f'{box} width="{length * 300 / max_len}" fill="currentColor" opacity=".65"/>'
-            )
-        figures.append(
-            f'<figure style="margin:0;max-width:100%"><figcaption>{title}</figcaption><svg role="img" aria-label="{title}" '
-            f'viewBox="0 0 360 {20 * len(lengths)}" width="360" style="max-width:100%;height:auto" font-size="12" '
-            f'fill="currentColor">{"".join(bars)}</svg></figure>'
-        )
-    return Figure("\n".join(texts), f'<div style="display:flex;flex-wrap:wrap;gap:16px 28px">{"".join(figures)}</div>')
-
-
-# %% tags=["folded"]
-# @title Checks · 检查
-import contextlib
-import inspect
-import tempfile
-import zipfile
-
-Case = tuple[int, int, list[tuple[str, object]]]  # num_blocks, block_size, (step, expected outcome) ...
-
-LEDGERS: list[tuple[dict[str, int], tuple[int, int, int]]] = [
-    (dict(num_blocks=1, block_size=1, num_layers=1, num_kv_heads=1, head_dim=1, dtype_bytes=1), (2, 2, 2)),
-    (dict(num_blocks=7, block_size=5, num_layers=3, num_kv_heads=2, head_dim=11), (264, 1320, 9240)),
-    (dict(num_blocks=9, block_size=6, num_layers=5, num_kv_heads=3, head_dim=7, dtype_bytes=4), (840, 5040, 45360)),
-]
-
-CASES: dict[str, list[Case]] = {
-    "q2": [
-        (5, 3, [("A prefill 1", (1, 1))]),
-        (5, 3, [("A prefill 7", (7, 3))]),
-        (5, 3, [("A prefill 9", (9, 3))]),
-        (4, 1, [("A prefill 4", (4, 4))]),
-        (2, 3, [("A prefill 7", "OOM")]),
-        (3, 5, [("A prefill 6", (6, 2)), ("B prefill 6", "OOM"), ("C prefill 5", (5, 1))]),
-    ],
-    "q3": [
-        (4, 3, [("A hold 4 2 0", (4, 2)), ("A decode", (5, 2))]),
-        (4, 3, [("A hold 3 2", (3, 1)), ("A decode", (4, 2)), ("A decode", (5, 2))]),
-        (3, 1, [("A hold 1 1", (1, 1)), ("A decode", (2, 2)), ("A decode", (3, 3)), ("A decode", "OOM")]),
-        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("A decode", "OOM"), ("B decode", (3, 1))]),
-        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("B release", (2, 0)), ("A decode", (4, 2))]),
-    ],
-    "q4": [
-        (4, 2, [("A hold 2 3", (2, 1)), ("A read", [6, 7])]),
-        (3, 1, [("A hold 3 2 0 1", (3, 3)), ("A read", [2, 0, 1])]),
-        (5, 3, [("A hold 7 4 1 2", (7, 3)), ("A read", [12, 13, 14, 3, 4, 5, 6])]),
-    ],
-    "q5": [
-        (4, 3, [("A prefill 4", (4, 2)), ("B prefill 6", (6, 2)), ("A decode", (5, 2)), ("A decode", (6, 2)),
-                ("A decode", "OOM"), ("B release", (6, 0)), ("A decode", (7, 3)), ("C prefill 3", (3, 1))]),
-        (4, 3, [("A hold 5 3 0", (5, 2)), ("B hold 3 1", (3, 1)), ("A decode", (6, 2)), ("A decode", (7, 3)),
-                ("A read", [9, 10, 11, 0, 1, 2, 6]), ("B release", (3, 0)), ("C prefill 3", (3, 1)),
-                ("C read", [3, 4, 5])]),
-    ],
-}  # fmt: skip
-
-TODOS = {
-    "q1": "estimate_kv_cache_bytes",
-    "q2": "allocate_for_prefill",
-    "q3": "allocate_for_decode",
-    "q4": "get_physical_cache",
-}
-
-RULES = {
-    "q1": say(
-        "A token leaves a key and a value in every layer and KV head; a block is block_size tokens, a pool num_blocks blocks.",
-        "每个 token 在每一层、每个 KV head 都留下一份 key 和一份 value；一块是 block_size 个 token，整个池是 num_blocks 块。",
-    ),
-    "q2": say(
-        "Prefill takes as many blocks as the prompt needs, not one more, or raises OOM and leaves everything as it was.",
-        "prefill 恰好取走 prompt 所需的块，一块不多；若不够则抛出 OOM，一切保持原样。",
-    ),
-    "q3": say(
-        "A decode adds one token, and a block only if those held are full before the append; on OOM nothing changes.",
-        "decode 增加一个 token；只有追加之前手里的块已经装满，才再取一块；OOM 时什么都不变。",
-    ),
-    "q4": say(
-        "The rows come back in the order of the block table, and only the first seq_len of them.",
-        "按块表的顺序读出各行，并且只要前 seq_len 行。",
-    ),
-    "q5": say(
-        "Through any mix of prefill, decode and release every block is either free or held by exactly one request.",
-        "无论 prefill、decode、release 怎样交错，每个块要么空闲，要么恰好属于一个请求。",
-    ),
-}
-
-
-class Outcome(Figure):
-    """What a public check found out: passed, failed, not attempted or waiting."""
-
-    def __init__(self, question: str, status: str, words: str, evidence: Figure | None = None) -> None:
-        self.question, self.status, self.words = question, status, words
-        mark = {"passed": "✓", "failed": "✗"}.get(status, "○")
-        text = f"{mark} {question}: {words}"
-        markup = f'<p style="white-space:pre-wrap">{mark} <b>{question}</b>: {html.escape(words)}</p>'
-        super().__init__(f"{text}\n{evidence or ''}", markup + (evidence.markup if evidence else ""))
-
-
-def failed(
-    question: str, story: list[str], expected: object, got: object, evidence: Figure | None, setting: str = ""
-) -> Outcome:
-    """Tell a failure: the rule, the shortest operations that break it, what was expected and what came."""
-    lines = [
-        say("not right yet.", "还不对。"),
-        say("Rule: ", "规则：") + RULES[question],
-        say("Shortest operations that break it", "能暴露问题的最短操作") + setting + say(":", "："),
-        *(f"  {number}. {step}" for number, step in enumerate(story, 1)),
-        say("Expected: ", "应得：") + in_words(expected),
-        say("Got: ", "实得：") + in_words(got),
-    ]
-    return Outcome(question, "failed", "\n".join(lines), evidence)
-
-
-def check_ledger() -> list[tuple[int, Outcome]]:
-    """Return the first failure of TODO 1, if any."""
-    for sizes, expected in LEDGERS:
-        call = f"estimate_kv_cache_bytes({', '.join(f'{name}={size}' for name, size in sizes.items())})"
-        try:
-            ledger = estimate_kv_cache_bytes(**sizes)
-            got = str((ledger["kv_bytes_per_token"], ledger["kv_bytes_per_block"], ledger["total_cache_bytes"]))
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            got = f"{type(error).__name__}: {error}"
-        if got != str(expected):
-            unit = say(" (bytes per token, per block, in all)", "（每 token、每块、总计的字节数）")
-            return [(1, failed("q1", [call], str(expected) + unit, got, None))]
-    return []
-
-
-def check_case(question: str, case: Case) -> list[tuple[int, Outcome]]:
-    """Play one case up to its first wrong step; return the number of steps and the failure, if any."""
-    num_blocks, block_size, steps = case
-    manager, requests, story = KVCacheManager(num_blocks, block_size, head_dim=2), Requests(), []
-    for step, expected in steps:
-        story.append(step)
-        introduce(requests, step)
-        before = snapshot(manager, requests)
-        got = attempt(manager, requests, step)
-        after = snapshot(manager, requests)
-        broken = broken_invariants(after)
-        if got == "OOM" and after.free != before.free:
-            broken.append(say("The call was refused and yet the free list changed.", "调用被拒绝，空闲列表却变了。"))
-        if got == "OOM" and after.tables != before.tables:
-            broken.append(say("The call was refused and yet a request changed.", "调用被拒绝，请求却变了。"))
-        if got == expected and not broken:
-            continue
-        size = say(f" (pool: {num_blocks} blocks of {block_size})", f"（池：{num_blocks} 块，每块 {block_size} 个槽位）")
-        pictures = draw((say("before the last step", "最后一步之前"), before), (say("after", "之后"), after))
-        told = "\n".join([in_words(got), *broken])
-        return [(len(story), failed(question, story, expected, told, pictures, size))]
-    return []
-
-
-def todo(question: str) -> Callable[..., Any] | None:
-    """Return the function of a question as it is defined now."""
-    if question == "q1":
-        return globals().get(TODOS[question])
-    return getattr(globals().get("KVCacheManager"), TODOS[question], None)
-
-
-def public_check(question: str) -> Outcome:
-    """Run the public cases of a question; never raises."""
-    if question == "q5":
-        waiting = say(", ", "、").join(f"TODO {q[1:]}" for q in TODOS if public_check(q).status == "not attempted")
-        if waiting:
-            return Outcome(question, "waiting", say(f"waiting for {waiting}.", f"在等待 {waiting}。"))
-    elif not todo(question):
-        name = TODOS[question]
-        words = say(f"{name} is not defined. Run its cell (again).", f"{name} 没有定义。请（重新）运行它的单元格。")
-        return Outcome(question, "not attempted", words)
-    try:
-        if question == "q1":
-            failures = check_ledger()
-        else:
-            failures = [failure for case in CASES[question] for failure in check_case(question, case)]
-    except NotImplementedError:
-        words = say(
-            f"not attempted. TODO {question[1:]} still has its raise line; delete it once the rest is filled in.",
-            f"尚未作答。TODO {question[1:]} 里还留着 raise 那一行；填好其余部分后请把它删掉。",
-        )
-        return Outcome(question, "not attempted", words)
-    except Exception as error:
-        words = say(f"the state cannot be read ({error}).", f"读不出状态（{error}）。")
-        return Outcome(question, "failed", words)
-    if failures:
-        return min(failures, key=lambda failure: failure[0])[1]
-    cases = len(LEDGERS) if question == "q1" else len(CASES[question])
-    words = say(
-        f"all {cases} public cases hold. Grading uses other, hidden cases.",
-        f"{cases} 个公开用例全部成立。评分使用另一批隐藏用例。",
-    )
-    return Outcome(question, "passed", words)
-
-
-class Grader(otter.Notebook):
-    """Otter's grader; the public tests travel in this notebook, and results come in words and pictures."""
-
-    play = staticmethod(play_story)
-    when_ready = staticmethod(run_when_ready)
-
-    def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="public_tests_")
-        for question in RULES:
-            test = (
-                "from otter.test_files import test_case\n\n"
-                f"OK_FORMAT = False\nname = {question!r}\npoints = 1\n\n\n"
-                "@test_case()\ndef test_public_cases(public_check):\n"
-                f"    outcome = public_check({question!r})\n"
-                "    assert outcome.status == 'passed', outcome\n"
-            )
-            Path(folder, f"{question}.py").write_text(test, "utf-8")
-        super().__init__(tests_dir=folder)
-
-    def check(self, question: str, global_env: dict[str, Any] | None = None) -> Outcome:
-        """Run the public tests of one question."""
-        latest: list[Outcome] = []
-
-        def record(name: str) -> Outcome:
-            latest.append(public_check(name))
-            return latest[-1]
-
-        super().check(question, {"public_check": record})
-        return latest[-1]
-
-    def check_all(self) -> Figure:
-        """Run all public tests."""
-        outcomes = [self.check(question) for question in RULES]
-        return Figure(
-            "\n\n".join(str(outcome) for outcome in outcomes), "".join(outcome.markup for outcome in outcomes)
-        )
-
-    def export(self) -> None:
-        """Write the zip to submit, and look inside whether it holds what you ran."""
-        path = notebook_path()
-        if path is None:
-            advice = "The notebook's file is not here (Colab?): choose File > Download > .ipynb and submit that file."
-            print(say(advice, "这里找不到 notebook 文件（是在 Colab 吗？）：请用 文件 > 下载 > .ipynb，并提交该文件。"))
-            return
-        target = f"{path.stem}.zip"
-        with contextlib.chdir(path.parent):
-            super().export(nb_path=path.name, export_path=target, pdf=False, ignore_log=True, display_link=False)
-            with zipfile.ZipFile(target) as archive:
-                cells = json.loads(archive.read(path.name))["cells"]
-        saved = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        for question in TODOS:
-            function = todo(question)
-            if function and inspect.getsource(function).strip() not in saved:
-                stale = f"TODO {question[1:]} in the saved file is not what you ran: save (Ctrl+S) and export again."
-                print(say(stale, f"保存的文件里，TODO {question[1:]} 和你运行的不一样：请保存（Ctrl+S）后重新导出。"))
-                return
-            if public_check(question).status == "not attempted":
-                print(say(f"TODO {question[1:]} is still open.", f"TODO {question[1:]} 还没有完成。"))
-        done = say(f"Submit {target}.", f"请提交 {target}。")
-        emit(Figure(done, f'<a href="{html.escape(target)}" download>{html.escape(done)}</a>'))
-
-
-grader = Grader()
-play, when_ready = grader.play, grader.when_ready  # parts of the grader, so that they rest while hidden tests run
+grader.begin(globals(), LANGUAGE)
 
 # %% [markdown] tags=["lang-en"]
 # ## Step 1: why pages
 #
-# Nobody knows how long an answer will be. A server that wants each request's cache in one piece must therefore set
-# aside `max_len` slots on the first day, one slot for each token that could come. Two things go wrong: the end of
-# most reservations is never used, and when requests leave, the gaps between the others are too small for the next big
-# one.
+# Early servers worked in **static batches**: a handful of requests start together, and the batch is over when the
+# longest answer is. The others have long finished, their memory waits with them, and so does everybody in the queue.
+# Modern servers let each request come and go on its own, which needs memory that can come and go, too.
+#
+# But nobody knows how long an answer will be. A server that wants each request's cache in one piece must set aside
+# `max_len` slots at the start, one slot for each token that could come, and most of them are never used. If it reserves
+# less for requests that promise to be short, pieces of unequal length come and go, and holes remain between them: too
+# small for the next big one, although together they would do.
 #
 # An operating system had the same trouble with programs and solved it with virtual memory: a program sees addresses
 # in a row, a table says where they really are. PagedAttention does this to the KV cache.
 #
 # | Idea | How memory is given out | What it costs or brings |
 # |---|---|---|
-# | One reservation | `max_len` slots in a row, at once | unused ends, and holes between neighbours |
+# | One reservation | `max_len` slots in a row, at once | unused ends; with unequal lengths, holes between neighbours |
 # | Virtual memory | positions are logical, a table finds the physical place | the two can be moved apart |
 # | Block of fixed size | a unit of, say, 16 tokens | every piece fits every hole |
 # | Paging | a block when one is needed, anywhere in the pool | no need to be adjacent; reuse is easy |
 # | Block table | entry `i` names the block that holds logical block `i` | reading still goes token by token, in order |
 #
 # **Predict.** Five requests have 37, 512, 130, 1900 and 64 tokens, and `max_len` is 2048. What share of the memory is
-# used if everyone gets one reservation? And with blocks of 16? Write two percentages down, then run the cell.
+# used if everyone gets one reservation? And with blocks of 16? Type two percentages over the `...`, then run the cell.
+# (Guesses stay in your notebook and are never graded.)
 
 # %% [markdown] tags=["lang-zh"]
 # ## Step 1：为什么要分页
 #
-# 没人知道一个回答会有多长。如果服务器要求每个请求的缓存连成一整段，就只能一开始便留出 `max_len` 个槽位（slot，一个槽位放一个 token）。麻烦有两个：多数预留的后半段永远用不上；有请求离开后，剩下的空隙又太窄，装不进下一个大请求。
+# 早期的服务按**静态批次**工作：几个请求一起开始，等最长的回答写完，整批才算结束。别的请求早就写完了，显存却跟着一起空等，排队的人也得等。后来的服务让每个请求随到随走，这就要求内存也能随用随还。
+#
+# 可是没人知道一个回答会有多长。如果要求每个请求的缓存连成一整段，就只能一开始便留出 `max_len` 个槽位（slot，一个槽位放一个 token），其中大半永远用不上。如果给看起来短的请求少留一些，长短不一的段来来去去，中间就会留下空洞：加起来明明够用，却哪一个都装不下后来的大请求。
 #
 # 操作系统管理程序内存时也遇到过这个难题，答案是虚拟内存：程序看到的地址是连着的，真正在哪里由一张表说了算。PagedAttention 把同样的办法用在 KV cache 上。
 #
 # | 思路 | 内存怎么给 | 代价或好处 |
 # |---|---|---|
-# | 整段预留 | 一次给出相连的 `max_len` 个槽位 | 后半段闲置，邻居之间留下空洞 |
+# | 整段预留 | 一次给出相连的 `max_len` 个槽位 | 后半段闲置；长短不一时，段与段之间留下空洞 |
 # | 虚拟内存 | 位置是逻辑的，由表查出物理地点 | 两者从此可以分开安排 |
 # | 定长块 | 以一块为单位，比如 16 个 token | 任何一块都能填进任何一个空洞 |
 # | 分页 | 缺一块给一块，在池里哪儿都行 | 不必相邻，回收后马上能再用 |
 # | 块表 | 第 `i` 项写着第 `i` 个逻辑块放在哪一块 | 读的时候仍是一个 token 接一个 token |
 #
-# **先猜。** 五个请求分别有 37、512、130、1900、64 个 token，`max_len` 是 2048。整段预留时，内存利用率是多少？改用 16 个 token 一块呢？先写下两个百分数，再运行下面的单元格。
+# **先猜。** 五个请求分别有 37、512、130、1900、64 个 token，`max_len` 是 2048。整段预留时，内存利用率是多少？改用 16 个 token 一块呢？把 `...` 换成两个百分数，再运行下面的单元格。（猜测只留在你的 notebook 里，不计分。）
+
+# %%
+guess("step 1", contiguous_percent=..., paged_percent=...)
 
 # %%
 waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
@@ -698,9 +170,10 @@ waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
 # | Release | a finished request | blocks return, the table is emptied | releasing twice |
 # | Reuse | a new request | it takes blocks that others had | its blocks may lie apart |
 #
-# Here is such a life, five moments of a pool of five blocks with four slots each. Read a picture like this: a letter
-# is a used slot of that request, `·` a slot that is held and still empty (tail waste), a dashed box is free. `A[1]`
-# means "entry 1 of A's block table". (The states are typed in by hand. Your code will make them later.)
+# Here is such a life, five moments of a pool of five blocks with four slots each. Step through it. A letter is a used
+# slot of that request, `·` a slot that is held and still empty (tail waste), a dashed box is free; what the last step
+# changed is underlined. `A[1]` means "entry 1 of A's block table". (The states are typed in by hand. Your code will
+# make them later.)
 
 # %% [markdown] tags=["lang-zh"]
 # ## Step 2：一个请求的一生
@@ -714,35 +187,50 @@ waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
 # | Release | 已结束的请求 | 块回到池里，块表清空 | 释放了两次 |
 # | Reuse | 新来的请求 | 拿到别人用过的块 | 这些块可能彼此不挨着 |
 #
-# 下面就是这样的一生：池里有五块，每块四个槽位，画出五个时刻。图这样读：字母表示该请求用掉的槽位，`·` 表示已经占有但还空着的槽位（尾部浪费），虚线框是空闲。`A[1]` 的意思是“A 的块表第 1 项”。（这些状态是手工写的，之后由你的代码产生。）
+# 下面就是这样的一生：池（pool，所有块都在里面）有五块，每块四个槽位，共五个时刻，请一步一步看。字母表示该请求用掉的槽位，`·` 表示占着但还空着的槽位（尾部浪费），虚线框是空闲；刚刚变过的槽位带下划线。`A[1]` 的意思是“A 的块表第 1 项”。（这些状态是手工写的，以后由你的代码产生。）
 
 # %%
-life: list[tuple[str, tuple[int, ...], Tables]] = [  # event, free blocks, what each request holds
-    ("A prefill 6", (2, 3, 4), {"A": ((0, 1), 6)}),
-    ("B prefill 4", (3, 4), {"A": ((0, 1), 6), "B": ((2,), 4)}),
-    (say("A decode, 3 times", "A decode 三次"), (4,), {"A": ((0, 1, 3), 9), "B": ((2,), 4)}),
-    ("B release", (2, 4), {"A": ((0, 1, 3), 9), "B": ((), 4)}),
-    ("C prefill 7", (), {"A": ((0, 1, 3), 9), "B": ((), 4), "C": ((2, 4), 7)}),
-]
-draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
+life()
 
 # %% [markdown] tags=["lang-en"]
-# **Explain.** A decoded three tokens and got one block. At which of the three did it come, and why then? Which
-# picture shows that C's blocks need not be neighbours?
-#
+# **Explain.** A decoded three tokens and got one block. At which of the three did it come, and why then? Which moment
+# shows that C's blocks need not be neighbours? (Explanations are not graded. Write them into the cell below each
+# question; after the deadline the course can hand out model answers.)
+
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
 
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** A's eight slots in blocks 0 and 1 held six tokens, so the first two new ones found
+# room, and the **third** (token 8) met full blocks and got block 3. The last moment shows it for C: its table is
+# `[2, 4]`, with A's block 3 in between. What makes them one is the table, not their place.
+
 # %% [markdown] tags=["lang-zh"]
-# **解释。** A decode 了三个 token，只多得到一块。这块是在第几个 token 时给的？为什么是那时？哪幅图说明 C 的块不必相邻？
-#
+# **解释。** A decode 了三个 token，只多得到一块。这块是在第几个 token 时给的？为什么是那时？哪个时刻说明 C 的块不必相邻？（解释题不计分，答案写在题目下面的单元格里；截止之后，课程组可以发放参考答案。）
+
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
 
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** A 的块 0 和块 1 共八个槽位，原来放着六个 token，前两个新 token 还有位置；**第三个**（token 8）来的时候块已经满了，于是拿到块 3。最后一个时刻能看出 C 的块不必相邻：它的块表是 `[2, 4]`，中间隔着 A 的块 3。把它们连起来的是块表，不是位置。
+
 # %% [markdown] tags=["lang-en"]
-# ## Step 3: four things that must always hold
+# ## Step 3: four invariants
 #
 # Token `t` of a request lies in logical block `t // block_size`, at place `t % block_size` inside it. The table turns
 # the logical block into a physical one. So with `block_size = 4` and table `[0, 1, 3]`, token 8 is the first row of
-# physical block 3. (Tokens count from 0.)
+# physical block 3. (Tokens count from 0.) Follow it, then try other tokens, of A and of C:
+
+# %% [markdown] tags=["lang-zh"]
+# ## Step 3：四条不变量
+#
+# 一个请求的第 `t` 个 token 在逻辑块 `t // block_size` 里，块内位置是 `t % block_size`。块表再把逻辑块换成物理块。比如 `block_size = 4`、块表为 `[0, 1, 3]`，那么 token 8 就是物理块 3 的第一行。（token 从 0 数起。）跟着它走一遍，再换 A 和 C 的别的 token 试试：
+
+# %%
+follow("A", token=8)
+
+# %% [markdown] tags=["lang-en"]
+# These **invariants** hold before and after every call:
 #
 # | Data | What it is for | What must hold |
 # |---|---|---|
@@ -755,24 +243,22 @@ draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
 # made for its kernels. The bookkeeping is the same.
 #
 # `invariants(manager, requests)` checks the table above and returns what is broken, in words. `show(manager,
-# requests)` draws the state. Call both whenever you like. In a picture, `!` marks a block claimed twice and `?` one
-# that is lost.
+# requests)` draws the state. Call both whenever you like. In a picture, `!` marks a block claimed twice, `?` one that
+# is lost, and a token without a slot is red.
 
 # %% [markdown] tags=["lang-zh"]
-# ## Step 3：四条永远成立的规矩
-#
-# 一个请求的第 `t` 个 token 在逻辑块 `t // block_size` 里，块内位置是 `t % block_size`。块表再把逻辑块换成物理块。比如 `block_size = 4`、块表为 `[0, 1, 3]`，那么 token 8 就是物理块 3 的第一行。（token 从 0 数起。）
+# 下面这些**不变量**，在每次调用前后都成立：
 #
 # | 数据 | 用来做什么 | 什么必须成立 |
 # |---|---|---|
-# | `physical_kv_cache` | 物理池，形状 `[num_blocks, block_size, head_dim]` | 下标 `b` 就是块 `b`，没有别的含义 |
+# | `physical_kv_cache` | 池，形状 `[num_blocks, block_size, head_dim]` | 下标 `b` 就是块 `b`，没有别的含义 |
 # | `block_table` | 各个逻辑块的去处 | 只写存在的块，同一块不写两遍 |
 # | `free_blocks` | 没人持有的块 | 一块要么有主，要么空闲；不能都是，也不能都不是 |
 # | `seq_len` | 这个请求有几个 token | 块表里的块刚好够用，没有多出来的 |
 #
-# 这里的池给每个 token 的每个特征只存一个数；真实引擎要存每一层的 key 和 value，排布也为计算核心专门设计。但账是一样记的。
+# 这里的池给每个 token 的每个特征只存一个数；真实引擎要存每一层的 key 和 value，排布也按 kernel 的需要专门设计。但账是一样记的。
 #
-# `invariants(manager, requests)` 检查上面这张表，用文字返回哪里坏了；`show(manager, requests)` 画出当前状态。随时都可以调用。图中 `!` 表示一块有两个主人，`?` 表示丢失的块。
+# `invariants(manager, requests)` 检查上面这张表，用文字返回哪里坏了；`show(manager, requests)` 画出当前状态。随时都可以调用。图中 `!` 表示一块有两个主人，`?` 表示丢失的块，没有槽位的 token 画成红色。
 
 # %% [markdown] tags=["lang-en"]
 # ## Step 4: the code
@@ -795,7 +281,7 @@ draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
 #
 # | 函数 | 你来写 | 必须做到 | 检查看什么 |
 # |---|---|---|---|
-# | `estimate_kv_cache_bytes` | TODO 1：每 token、每块、总共多少字节 | 算上 K 和 V、层数、KV head 数、每个数的字节数 | 三个数字 |
+# | `estimate_kv_cache_bytes` | TODO 1：每 token、每块、总共多少字节 | 算上 K 和 V、层数、KV 头数、每个数的字节数 | 三个数字 |
 # | `allocate_for_prefill` | TODO 2：要几块，要哪几块 | OOM 或第二次 prefill 时什么都不变 | 块数、OOM |
 # | `allocate_for_decode` | TODO 3：新长度；要不要新块？ | 到边界才取块；OOM 时什么都不变 | 增长、OOM、释放之后的增长 |
 # | `get_physical_cache` | TODO 4：把块收集起来 | 跟着块表走，不看块号大小；切掉尾部 | 各行及其顺序 |
@@ -805,7 +291,7 @@ draw(*((event, Snapshot(5, 4, free, tables)) for event, free, tables in life))
 
 # %%
 class Request:
-    """One sequence: its length in tokens and its blocks in logical order. 一个序列：长度，以及按逻辑顺序排列的块。"""
+    """One sequence: its length in tokens and its blocks in logical order. / 一个序列：长度，以及按逻辑顺序排列的块。"""
 
     def __init__(self, request_id: int, prompt_len: int) -> None:
         if request_id < 0 or prompt_len <= 0:
@@ -816,9 +302,9 @@ class Request:
 
 
 class KVCacheManager:
-    """A pool of equal blocks, and the list of those that nobody holds. 一池同样大小的块，以及无主块的列表。"""
+    """A pool of equal blocks, and the list of those that nobody holds. / 一池同样大小的块，以及无主块的列表。"""
 
-    # The TODO cells add these three methods. 这三个方法由 TODO 单元格添上。
+    # The TODO cells add these three methods. / 这三个方法由 TODO 单元格添上。
     allocate_for_prefill: Callable[[Request], None]
     allocate_for_decode: Callable[[Request], None]
     get_physical_cache: Callable[[Request], torch.Tensor]
@@ -841,7 +327,7 @@ class KVCacheManager:
         self.free_blocks = list(range(num_blocks))
 
     def allocation_report(self, req: Request) -> dict[str, float]:
-        """Return how many tokens the request has room for, and how many it uses. 返回请求的容量和实际用量。"""
+        """Return how many tokens the request has room for, and how many it uses. / 返回请求的容量和实际用量。"""
         allocated_tokens = len(req.block_table) * self.block_size
         return {
             "logical_tokens": req.seq_len,
@@ -851,7 +337,7 @@ class KVCacheManager:
         }
 
     def release_request(self, req: Request) -> None:
-        """Return all blocks of a request to the pool, or refuse and change nothing. 归还全部块；若拒绝，则什么都不变。"""
+        """Return all blocks of a request to the pool, or refuse and change nothing. / 归还全部块；若拒绝，则什么都不变。"""
         blocks = req.block_table
         if not blocks:
             raise ValueError("the request holds no blocks; released twice? / 请求没有块；是不是释放了两次？")
@@ -867,7 +353,7 @@ class KVCacheManager:
 
 
 def add_to_class(cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make the function below a method of the class. 把下面的函数变成这个类的方法。"""
+    """Make the function below a method of the class. / 把下面的函数变成这个类的方法。"""
 
     def attach(function: Callable[..., Any]) -> Callable[..., Any]:
         setattr(cls, function.__name__, function)
@@ -877,14 +363,14 @@ def add_to_class(cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 # %% [markdown] tags=["lang-en"]
-# See what broken states look like. Here block 1 has two owners and block 3 is lost:
+# See what broken states look like. Here block 1 has two owners, block 3 is lost, and B has a token too many:
 
 # %% [markdown] tags=["lang-zh"]
-# 看看坏掉的状态长什么样。这里块 1 有两个主人，块 3 丢失了：
+# 看看坏掉的状态长什么样。这里块 1 有两个主人，块 3 丢失了，B 还多出一个 token：
 
 # %%
 manager = KVCacheManager(num_blocks=5, block_size=4, head_dim=1)
-first, second = Request(0, prompt_len=6), Request(1, prompt_len=3)
+first, second = Request(0, prompt_len=6), Request(1, prompt_len=5)
 first.block_table, second.block_table, manager.free_blocks = [0, 1], [1], [2, 4]
 show(manager, [first, second])
 invariants(manager, [first, second])
@@ -897,7 +383,7 @@ invariants(manager, [first, second])
 # heads. Only KV heads are stored.)
 #
 # **Predict.** A model has 2 layers, 3 KV heads and head dimension 5, in 16 bits. How many bytes is a token? A block
-# of 4?
+# of 4? Type two numbers into the cell with `guess`; once your code passes its check, it answers.
 #
 # | Contract | |
 # |---|---|
@@ -911,9 +397,9 @@ invariants(manager, [first, second])
 # %% [markdown] tags=["lang-zh"]
 # ### TODO 1：容量账本
 #
-# 一个 token 占多少内存？它在每一层、为每个 KV head 留下一份 key 和一份 value，每份有 `head_dim` 个数，每个数占 `dtype_bytes` 字节。（采用分组查询注意力的模型，KV head 比 query head 少；存下来的只有 KV head。）
+# 一个 token 占多少内存？它在每一层、为每个 KV 头 留下一份 key 和一份 value，每份有 `head_dim` 个数，每个数占 `dtype_bytes` 字节。（采用分组查询注意力的模型，KV 头 比 query 头少；存下来的只有 KV 头。）
 #
-# **先猜。** 某模型有 2 层、3 个 KV head，head 维度为 5，用 16 位存储。一个 token 多少字节？4 个 token 的一块呢？
+# **先猜。** 某模型有 2 层、3 个 KV 头，头维度为 5，用 16 位存储。一个 token 多少字节？4 个 token 的一块呢？把两个数填进有 `guess` 的单元格；等你的代码通过检查，由它来回答。
 #
 # | 约定 | |
 # |---|---|
@@ -923,12 +409,15 @@ invariants(manager, [first, second])
 #
 # 单元格里有三行注释。把每个 `???` 换成表达式，去掉 `#`，再删除 `raise` 那一行。账本算的是张量在理论上占多少；真正运行的引擎还要为别的东西花内存。
 
+# %%
+guess("q1", bytes_per_token=..., bytes_per_block_of_4=...)
+
 
 # %%
 def estimate_kv_cache_bytes(
     num_blocks: int, block_size: int, num_layers: int, num_kv_heads: int, head_dim: int, dtype_bytes: int = 2
 ) -> dict[str, Any]:
-    """Return the bytes that a token, a block and the whole pool take. 返回每 token、每块、整个池所占的字节数。"""
+    """Return the bytes that a token, a block and the whole pool take. / 返回每 token、每块、整个池所占的字节数。"""
     if min(num_blocks, block_size, num_layers, num_kv_heads, head_dim, dtype_bytes) <= 0:
         raise ValueError("every size must be positive / 各项大小都要大于零")
     # BEGIN SOLUTION NO PROMPT
@@ -937,7 +426,7 @@ def estimate_kv_cache_bytes(
     total_cache_bytes = num_blocks * kv_bytes_per_block
     # END SOLUTION
     """ # BEGIN PROMPT
-    # TODO 1: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+    # TODO 1: fill these in, then delete the raise line. / TODO 1: 填好这几行，再删掉 raise 那一行。
     # kv_bytes_per_token = ???
     # kv_bytes_per_block = ???
     # total_cache_bytes = ???
@@ -968,13 +457,13 @@ grader.check("q1")
 
 # %% [markdown] tags=["lang-zh"]
 # <details><summary>提示 1：一个问题</summary>
-# 如果模型只有一层、一个 KV head、head 维度为一，一个 token 会留下几个数？
+# 如果模型只有一层、一个 KV 头、头维度为一，一个 token 会留下几个数？
 # </details>
 # <details><summary>提示 2：陷阱</summary>
 # 要存的张量是两份，不是一份。后两个量都建立在前一个量之上。
 # </details>
 # <details><summary>提示 3：步骤</summary>
-# 把张量份数、层数、head 数、每个 head 的数字个数、每个数的字节数乘在一起。一块里每个 token 都有这么多，池里每一块又都有这么多。不用除法，也不用浮点数。
+# 把张量份数、层数、头数、每个头的数字个数、每个数的字节数乘在一起。一块里每个 token 都有这么多，池里每一块又都有这么多。不用除法，也不用浮点数。
 # </details>
 
 # %% [markdown] tags=["lang-en"]
@@ -983,7 +472,7 @@ grader.check("q1")
 # 16 GiB set aside for the cache, in blocks of 16? Guess the ratio of the two before you run it.
 
 # %% [markdown] tags=["lang-zh"]
-# **用起来。** 两个模型，尺寸取自各自公开的 `config.json`：Llama 3.1 8B（32 层，8 个 KV head，head 维度 128）和 Qwen2.5 7B（28 层，4 个 KV head，head 维度 128），都用 16 位。若给缓存留 16 GiB、每块 16 个 token，各能放下多少 token？运行之前先猜两者的比值。
+# **用起来。** 两个模型，尺寸取自各自公开的 `config.json`：Llama 3.1 8B（32 层，8 个 KV 头，头维度 128）和 Qwen2.5 7B（28 层，4 个 KV 头，头维度 128），都用 16 位。若给缓存留 16 GiB、每块 16 个 token，各能放下多少 token？运行之前先猜两者的比值。
 
 
 # %%
@@ -994,23 +483,37 @@ def tokens_that_fit() -> None:
         ledger = estimate_kv_cache_bytes(1, block_size, num_layers, num_kv_heads, head_dim)
         blocks = memory // ledger["kv_bytes_per_block"]
         tokens = blocks * block_size
-        print(f"{model:13} {ledger['kv_bytes_per_token']:8,} B/token {blocks:7,} blocks {tokens:9,} tokens")
+        per_token = ledger["kv_bytes_per_token"]
+        print(f"{model:13} {per_token:8,} bytes a token, {tokens:8,} tokens / {model:13} 每个 token {per_token:8,} 字节，放得下 {tokens:8,} 个")
 
 
 # %% [markdown] tags=["lang-en"]
 # **Explain** in two sentences: why does the cost of a token depend on KV heads and not on query heads, and what does
 # that do to the number of people a GPU can serve?
-#
+
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
-#
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** Only keys and values are kept; a query is used once, for its own token, and then forgotten. With grouped-query
+# attention several query heads read the same KV head, so a quarter of the KV heads means a quarter of the bytes per
+# token and four times as many tokens, hence people, in the same memory. (With the factor for K and V forgotten, all
+# three numbers are wrong by two, since each builds on the one before.)
+
+# %% [markdown] tags=["lang-en"]
 # **Break it.** Forget the factor for K and V on purpose and run the check. Which of the three numbers are wrong?
 # Repair it.
 
 # %% [markdown] tags=["lang-zh"]
-# **解释**（两句话）：为什么一个 token 的代价取决于 KV head 而不是 query head？这对一块 GPU 能服务的人数意味着什么？
-#
+# **解释**（两句话）：为什么一个 token 的代价取决于 KV 头 而不是 query 头？这对一块 GPU 能服务的人数意味着什么？
+
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
-#
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 存下来的只有 key 和 value；query 只为自己那个 token 用一次，用完就丢。分组查询注意力让好几个 query 头共用一个 KV 头：KV 头减到四分之一，每个 token 的字节数也减到四分之一，同样的显存能放四倍的 token，也就能服务更多的人。（漏掉 K 和 V 的那个因子，三个数全都差两倍，因为后一个建立在前一个之上。）
+
+# %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 故意漏掉 K 和 V 的那个因子，再运行检查。三个数里哪几个错了？然后改回来。
 
 # %% [markdown] tags=["lang-en"]
@@ -1020,7 +523,7 @@ def tokens_that_fit() -> None:
 # needs. If the pool cannot give that many, it gets none: `RuntimeError("OOM")`, and everybody's state is as it was.
 #
 # **Predict.** In a pool of 5 blocks with 4 slots: how many blocks do prompts of 1, 4, 5 and 8 tokens take? Three
-# requests of 5 tokens arrive one after the other. What happens to the third?
+# requests of 5 tokens arrive one after the other. What happens to the third (`"OOM"`, or how many blocks)?
 #
 # | Contract | |
 # |---|---|
@@ -1038,7 +541,7 @@ def tokens_that_fit() -> None:
 #
 # 新请求带着 `seq_len` 个 prompt token 到来，块表是空的。它要多少块就得到多少块，一块不多。如果池里拿不出这么多，就一块也不给：抛出 `RuntimeError("OOM")`，所有人的状态都和原来一样。
 #
-# **先猜。** 池里有 5 块，每块 4 个槽位。1、4、5、8 个 token 的 prompt 各占几块？三个 5-token 的请求先后到来，第三个会怎样？
+# **先猜。** 池里有 5 块，每块 4 个槽位。1、4、5、8 个 token 的 prompt 各占几块？三个长 5 个 token 的请求先后到来，第三个会怎样（写 `"OOM"`，或者写几块）？
 #
 # | 约定 | |
 # |---|---|
@@ -1048,11 +551,14 @@ def tokens_that_fit() -> None:
 #
 # `needed_blocks` 是整数。`allocated_blocks` 是一个列表，从 `self.free_blocks` 里选出那么多个块号；选哪些、什么顺序，由你决定。这里**只选不取**：后面给定的几行会先看够不够，再把它们移出空闲列表、写进块表。不够时你的列表短一些也没关系，反正会作废。刚好放得下的 prompt 必须成功。
 
+# %%
+guess("q2", blocks_for_1_4_5_8_tokens=[..., ..., ..., ...], third_request=...)
+
 
 # %%
 @add_to_class(KVCacheManager)
 def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
-    """Give a new request the blocks of its prompt, or raise OOM and change nothing. 为新请求分块；OOM 时什么都不变。"""
+    """Give a new request the blocks of its prompt, or raise OOM and change nothing. / 为新请求分块；OOM 时什么都不变。"""
     if req.block_table:
         raise ValueError("the request has blocks already; prefill runs once / 请求已经有块；prefill 只做一次")
     # BEGIN SOLUTION NO PROMPT
@@ -1060,7 +566,7 @@ def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
     allocated_blocks = self.free_blocks[:needed_blocks]
     # END SOLUTION
     """ # BEGIN PROMPT
-    # TODO 2: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+    # TODO 2: fill these in, then delete the raise line. / TODO 2: 填好这几行，再删掉 raise 那一行。
     # needed_blocks = ???
     # allocated_blocks = ???
     raise NotImplementedError("TODO 2")
@@ -1072,8 +578,31 @@ def allocate_for_prefill(self: KVCacheManager, req: Request) -> None:
     req.block_table.extend(allocated_blocks)
 
 
+# %% [markdown] tags=["lang-en"]
+# `play` draws a story with your own code: the number of blocks, their size, then one step each. A request is a capital
+# letter.
+#
+# | Step | Meaning |
+# |---|---|
+# | `"A prefill 6"` | a new request A with a prompt of 6 tokens; `"A prefill"` prefills it once more |
+# | `"A decode"`, `"A decode 3"` | one token more; three, one after the other |
+# | `"A release"`, `"A read"` | give the blocks back; read the tokens in order |
+# | `"A find 5"` | the diagram of Step 3 for token 5, with the state as it is now |
+# | `"A hold 4 2"` | put 4 tokens of A into block 2 by hand, so that you can try TODO 3 while TODO 2 is open |
+
+# %% [markdown] tags=["lang-zh"]
+# `play` 用你自己的代码演一段故事：先写块数，再写每块大小，然后一步一条。请求的名字是一个大写字母。
+#
+# | 步骤 | 意思 |
+# |---|---|
+# | `"A prefill 6"` | 新请求 A，prompt 有 6 个 token；只写 `"A prefill"` 就是让它再 prefill 一次 |
+# | `"A decode"`、`"A decode 3"` | 再添一个 token；连着添三个 |
+# | `"A release"`、`"A read"` | 归还所有块；按顺序读出 token |
+# | `"A find 5"` | 用当前状态画出 Step 3 那样的图，跟着 token 5 走 |
+# | `"A hold 4 2"` | 手工把 A 的 4 个 token 放进块 2；这样 TODO 2 还没写，也能先试 TODO 3 |
+
 # %%
-play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "C prefill 4")
+play(5, 4, "A prefill 5", "B prefill 5", "C prefill 5", "D prefill 4")
 
 # %%
 grader.check("q2")
@@ -1103,19 +632,53 @@ grader.check("q2")
 # </details>
 
 # %% [markdown] tags=["lang-en"]
+# **Use it.** The five requests of Step 1, given room by your code, and what `allocation_report` says about each. Where
+# is the waste now, and can it ever be more than `block_size - 1` slots a request?
+
+# %% [markdown] tags=["lang-zh"]
+# **用起来。** Step 1 的五个请求，由你的代码来分块，再看 `allocation_report` 对每个请求怎么说。现在浪费在哪里？一个请求的浪费会超过 `block_size - 1` 个槽位吗？
+
+
+# %%
+@when_ready
+def where_the_waste_is() -> None:
+    manager = KVCacheManager(num_blocks=256, block_size=16, head_dim=1)
+    for number, prompt_len in enumerate([37, 512, 130, 1900, 64]):
+        req = Request(number, prompt_len)
+        manager.allocate_for_prefill(req)
+        report = manager.allocation_report(req)
+        used, held, tail = report["logical_tokens"], report["allocated_tokens"], report["unused_tail_tokens"]
+        share = report["utilization"]
+        print(f"{used:5} tokens in {held:5} slots, {tail:3} unused: {share:.1%} / {used:5} 个 token，占 {held:5} 个槽位，闲置 {tail:3} 个：利用率 {share:.1%}")
+
+
+# %% [markdown] tags=["lang-en"]
 # **Explain** in two sentences: why must nothing be taken before it is known that there is enough? Think of a server
 # that retries the request later.
-#
+
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
-#
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** A server tries a refused request again and again. If each try kept a few blocks, they would belong to a request that
+# never starts and so never ends: the pool runs dry although nobody uses it. Refusing without a trace also lets the
+# server offer the same free blocks to a smaller request right away. (The smallest break is `req.seq_len //
+# self.block_size + 1`: right except for whole blocks.)
+
+# %% [markdown] tags=["lang-en"]
 # **Break it.** Change as little as you can so that only prompts of exactly `k * block_size` tokens go wrong. What
 # does the check show you? Repair it.
 
 # %% [markdown] tags=["lang-zh"]
 # **解释**（两句话）：为什么在确认够用之前，什么都不能先拿走？想想一个稍后会重试的服务器。
-#
+
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
-#
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 服务器会一遍又一遍地重试被拒绝的请求。如果每次尝试都留下几块，这些块就归了一个从未开始、因此也永远不会结束的请求：没有人在用，池却干了。拒绝得不留痕迹，服务器才能马上把这些空闲块给一个小一点的请求。（最小的破坏是 `req.seq_len // self.block_size + 1`：只有恰好装满整块时才错。）
+
+# %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 尽量少改，让出错的只有长度恰好是 `k * block_size` 的 prompt。检查给你看了什么？然后改回来。
 
 # %% [markdown] tags=["lang-en"]
@@ -1131,7 +694,7 @@ grader.check("q2")
 # true.)
 #
 # **Predict.** Blocks of 4, a prompt of 4 tokens in one block. During which of the next five decodes does the table
-# grow? And in blocks of 1?
+# grow? And in blocks of 1? Type lists such as `[2, 4]`.
 #
 # | Contract | |
 # |---|---|
@@ -1149,7 +712,7 @@ grader.check("q2")
 #
 # **`seq_len` 是什么时候看的？** 调用开始时，`seq_len` **还没有**算上新 token，它是已经存好的 token 数；调用结束时才算上。所以要问的是**追加之前**的状态：手里的块满了吗？这样问，对任何 `block_size` 都有正确的答案，包括 1：那时**每次** decode 都要一块。（常见的写法“新长度对块大小取余等于 1”就不行：`block_size` 为 1 时它永远不成立。）
 #
-# **先猜。** 每块 4 个槽位，prompt 有 4 个 token，占一块。接下来的五次 decode 中，哪几次块表会变长？如果每块只有 1 个槽位呢？
+# **先猜。** 每块 4 个槽位，prompt 有 4 个 token，占一块。接下来的五次 decode 中，哪几次块表会变长？如果每块只有 1 个槽位呢？写成 `[2, 4]` 这样的列表。
 #
 # | 约定 | |
 # |---|---|
@@ -1159,11 +722,14 @@ grader.check("q2")
 #
 # `new_seq_len` 是整数，`is_new_block_needed` 是真假值。取块和改长度由后面给定的几行完成。
 
+# %%
+guess("q3", decodes_that_take_a_block=[...], same_in_blocks_of_1=[...])
+
 
 # %%
 @add_to_class(KVCacheManager)
 def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
-    """Make room for one more token, or raise OOM and change nothing. 为一个新 token 备好位置；OOM 时什么都不变。"""
+    """Make room for one more token, or raise OOM and change nothing. / 为一个新 token 备好位置；OOM 时什么都不变。"""
     if not req.block_table:
         raise ValueError("the request holds no blocks; prefill comes first / 请求没有块；应该先 prefill")
     # BEGIN SOLUTION NO PROMPT
@@ -1171,7 +737,7 @@ def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
     is_new_block_needed = req.seq_len == len(req.block_table) * self.block_size
     # END SOLUTION
     """ # BEGIN PROMPT
-    # TODO 3: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+    # TODO 3: fill these in, then delete the raise line. / TODO 3: 填好这几行，再删掉 raise 那一行。
     # new_seq_len = ???
     # is_new_block_needed = ???
     raise NotImplementedError("TODO 3")
@@ -1183,15 +749,8 @@ def allocate_for_decode(self: KVCacheManager, req: Request) -> None:
     req.seq_len = new_seq_len
 
 
-# %% [markdown] tags=["lang-en"]
-# In these stories `A hold 4 2` puts 4 tokens of A into block 2 by hand, so that you can try TODO 3 while TODO 2 is
-# open.
-
-# %% [markdown] tags=["lang-zh"]
-# 在这些演示里，`A hold 4 2` 表示手工把 A 的 4 个 token 放进块 2；这样即使 TODO 2 还没写，也能试 TODO 3。
-
 # %%
-play(3, 4, "A hold 4 2", "A decode", "B hold 4 1", "B decode")
+play(3, 4, "A hold 4 2", "A decode", "A find 4", "B hold 4 1", "B decode")
 
 # %%
 grader.check("q3")
@@ -1222,17 +781,29 @@ grader.check("q3")
 
 # %% [markdown] tags=["lang-en"]
 # **Explain** in two sentences: what would go wrong if `seq_len` were raised before the block is secured?
-#
+
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
-#
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** After an OOM the request would claim a token that has no slot. The next decode would compare the wrong length with the
+# blocks held, and reading would run past the last block or cut in the wrong place; the retry counts the token a second
+# time. (`new_seq_len % 16 == 2` leaves the first 16 alone and takes the block one token late.)
+
+# %% [markdown] tags=["lang-en"]
 # **Break it.** With blocks of 16, change your code as little as possible so that the first 16 tokens are fine and
 # only the 17th fails. Use `play(4, 16, "A hold 15 0", "A decode", "A decode")` to see it. Repair it.
 
 # %% [markdown] tags=["lang-zh"]
 # **解释**（两句话）：如果还没拿到块就先把 `seq_len` 加一，会出什么问题？
-#
+
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
-#
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** OOM 之后，请求会声称自己有一个没有槽位的 token。下一次 decode 就会拿错误的长度去比，读的时候不是越过最后一块，就是切错地方；重试时，同一个 token 还会再算一遍。（`new_seq_len % 16 == 2` 不影响前 16 个 token，却晚一个 token 才取块。）
+
+# %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 每块 16 个槽位时，尽量少改代码，让前 16 个 token 都正常、只有第 17 个出错。用 `play(4, 16, "A hold 15 0", "A decode", "A decode")` 看看。然后改回来。
 
 # %% [markdown] tags=["lang-en"]
@@ -1241,7 +812,7 @@ grader.check("q3")
 # Attention wants the tokens of a request one after the other. They lie in blocks all over the pool. Follow the table.
 #
 # **Predict.** Blocks of 3, table `[4, 1, 2]`, `seq_len` 7. Number the rows of the pool from 0 (block 0 has rows 0 to
-# 2). Which rows come back, in which order? Which rows of the last block do not?
+# 2). Which rows come back, in which order? Type them as a list. Which rows of the last block do not?
 #
 # | Contract | |
 # |---|---|
@@ -1256,9 +827,9 @@ grader.check("q3")
 # %% [markdown] tags=["lang-zh"]
 # ### TODO 4：按顺序读回来
 #
-# 注意力要的是一个请求的 token 一个接一个排好。可它们散在池中各块里。跟着块表走就行。
+# 注意力要的是一个请求的 token 一个接一个排好。可它们散在池的各块里。跟着块表走就行。
 #
-# **先猜。** 每块 3 个槽位，块表 `[4, 1, 2]`，`seq_len` 为 7。把池中的行从 0 开始编号（块 0 是第 0 到 2 行）。哪些行会被读出，什么顺序？最后一块中哪些行不读？
+# **先猜。** 每块 3 个槽位，块表 `[4, 1, 2]`，`seq_len` 为 7。把池中的行从 0 开始编号（块 0 是第 0 到 2 行）。哪些行会被读出，什么顺序？写成一个列表。最后一块中哪些行不读？
 #
 # | 约定 | |
 # |---|---|
@@ -1268,11 +839,14 @@ grader.check("q3")
 #
 # `blocks` 是按块表顺序排列的各块，`cat_blocks` 是一个形状为 `[持有块数 * block_size, head_dim]` 的张量。给定的最后一行会把它切到 `seq_len`。不要理会块号的大小次序，也不要写死设备或 dtype：池是什么就是什么。
 
+# %%
+guess("q4", rows=[...])
+
 
 # %%
 @add_to_class(KVCacheManager)
 def get_physical_cache(self: KVCacheManager, req: Request) -> torch.Tensor:
-    """Return the request's tokens in logical order, shape [seq_len, head_dim]. 按逻辑顺序返回请求的全部 token。"""
+    """Return the request's tokens in logical order, shape [seq_len, head_dim]. / 按逻辑顺序返回请求的全部 token。"""
     if not req.block_table:
         raise ValueError("the request holds no blocks / 请求没有块")
     if any(not 0 <= block < self.num_blocks for block in req.block_table):
@@ -1284,7 +858,7 @@ def get_physical_cache(self: KVCacheManager, req: Request) -> torch.Tensor:
     cat_blocks = torch.cat(blocks, dim=0)
     # END SOLUTION
     """ # BEGIN PROMPT
-    # TODO 4: fill these in, then delete the raise line. 填好这几行，再删掉 raise 那一行。
+    # TODO 4: fill these in, then delete the raise line. / TODO 4: 填好这几行，再删掉 raise 那一行。
     # blocks = ???
     # cat_blocks = ???
     raise NotImplementedError("TODO 4")
@@ -1293,13 +867,13 @@ def get_physical_cache(self: KVCacheManager, req: Request) -> torch.Tensor:
 
 
 # %% [markdown] tags=["lang-en"]
-# `read` numbers the rows of the pool and returns the numbers your code read:
+# `read` numbers the rows of the pool and returns the numbers your code read; `find` shows where token 5 lies:
 
 # %% [markdown] tags=["lang-zh"]
-# `read` 会先给池中的行编号，再告诉你代码读到了哪些号：
+# `read` 先给池的每一行编号，再告诉你代码读到了哪些号；`find` 画出 token 5 在哪里：
 
 # %%
-play(5, 3, "A hold 7 4 1 2", "A read")
+play(5, 3, "A hold 7 4 1 2", "A find 5", "A read")
 
 # %%
 grader.check("q4")
@@ -1331,34 +905,143 @@ grader.check("q4")
 # %% [markdown] tags=["lang-en"]
 # **Explain** in two sentences: a real kernel does not copy the blocks together first. What does it use the table for
 # instead?
-#
+
+# %% [markdown] tags=["lang-en", "yours"]
 # *Your answer:*
-#
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** It uses the table as Step 3 does: for each token it needs, logical block, entry of the table, physical block, row. The
+# keys and values stay where they are and are read from there, once. (Reading in the order of block numbers goes
+# unnoticed for every table that happens to be sorted, which is what a young pool hands out.)
+
+# %% [markdown] tags=["lang-en"]
 # **Break it.** Make your code read the blocks in the order of their numbers. For which tables does nobody notice?
 # Repair it.
 
 # %% [markdown] tags=["lang-zh"]
-# **解释**（两句话）：真正的计算核心并不会先把块拷到一起。它拿块表来做什么？
-#
+# **解释**（两句话）：真正的 kernel 并不会先把块拷到一起。它拿块表来做什么？
+
+# %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
-#
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 就像 Step 3 那样用：需要哪个 token，就由逻辑块查块表，得到物理块，再找到那一行。key 和 value 留在原处，只在那里读一次。（块表碰巧从小到大时，按块号读谁也看不出来；刚启用的池发出的恰好就是这样的块表。）
+
+# %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 让代码按块号从小到大读。对哪些块表，谁也看不出来？然后改回来。
+
+# %% [markdown] tags=["lang-en"]
+# ### The loop closed: attention
+#
+# Does it matter to the model that its cache lies in pieces? Here are keys and values of 21 tokens, once in a row and
+# once scattered over two pools. Attention over what your TODO 4 reads back has to equal attention over the row, to the
+# last bit.
+#
+# A kernel saves even the copy. It looks each token's row up in the table when it needs it, as in Step 3, and keeps a
+# running maximum and sum instead of all scores. That changes the order of the additions, so its result agrees to a few
+# units in the last place, no better.
+
+# %% [markdown] tags=["lang-zh"]
+# ### 回到原点：注意力
+#
+# 缓存被切成一块一块，对模型有影响吗？下面是 21 个 token 的 key 和 value，一份连成一排，一份散在两个池里。用 TODO 4 读回来的内容算注意力，应当和用连成一排的那份算出来的一样，一个比特都不差。
+#
+# kernel 连这次拷贝也省了。用到哪个 token，就像 Step 3 那样现查块表，找到它那一行；它也不存下所有分数，只随时记着当前的最大值与总和。加法的次序因此变了，所以结果只在末位上略有出入。
+
+
+# %%
+@when_ready
+def paged_attention_equals_dense_attention() -> None:
+    torch.manual_seed(0)
+    tokens, block_size, head_dim = 21, 4, 8
+    keys, values, query = torch.randn(tokens, head_dim), torch.randn(tokens, head_dim), torch.randn(head_dim)
+    key_pool, value_pool = (KVCacheManager(16, block_size, head_dim) for _ in range(2))
+    req = Request(0, prompt_len=tokens)
+    req.block_table = [9, 2, 14, 0, 7, 5]
+    rows = [req.block_table[t // block_size] * block_size + t % block_size for t in range(tokens)]
+    key_rows, value_rows = (pool.physical_kv_cache.view(-1, head_dim) for pool in (key_pool, value_pool))
+    key_rows[rows], value_rows[rows] = keys, values
+
+    def attention(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(k @ query / head_dim**0.5, dim=0) @ v
+
+    dense = attention(keys, values)
+    paged = attention(key_pool.get_physical_cache(req), value_pool.get_physical_cache(req))
+
+    top, total, walked = torch.tensor(-torch.inf), torch.tensor(0.0), torch.zeros(head_dim)
+    for row in rows:  # what a kernel does: one look-up per token, nothing is copied together
+        score = key_rows[row] @ query / head_dim**0.5
+        higher = torch.maximum(top, score)
+        walked = walked * torch.exp(top - higher) + torch.exp(score - higher) * value_rows[row]
+        total = total * torch.exp(top - higher) + torch.exp(score - higher)
+        top = higher
+    off = (walked / total - dense).abs().max().item()
+
+    print(f"equal to the last bit: {torch.equal(paged, dense)} / 一个比特都不差：{torch.equal(paged, dense)}")
+    print(f"walking the table instead: off by at most {off:.0e} / 改为顺着块表走：最多差 {off:.0e}")
+
 
 # %% [markdown] tags=["lang-en"]
 # ## All together
 #
-# Play a life of your own. Then run all checks; `q5` mixes everything and waits until the four TODOs are there.
+# Play a life of your own, with the steps listed under TODO 2. Then run all checks; `q5` mixes everything and waits
+# until the four TODOs are there.
 
 # %% [markdown] tags=["lang-zh"]
 # ## 合在一起
 #
-# 先演一段你自己编的“一生”，再运行全部检查。`q5` 把所有操作混在一起，要等四个 TODO 都完成才开始。
+# 用 TODO 2 里列出的步骤，先演一段你自己编的“一生”，再运行全部检查。`q5` 把所有操作混在一起，要等四个 TODO 都完成才开始。
 
 # %%
 play(5, 4, "A prefill 6", "B prefill 4", "A decode", "A decode", "A decode", "B release", "C prefill 7", "C read")
 
 # %%
 grader.check_all()
+
+# %% [markdown] tags=["lang-en"]
+# ## What it is worth, measured by you
+#
+# A small server runs on your allocator: 2,048 slots of memory, requests of up to 256 tokens, many short and few long.
+# At each tick it admits whom it can (TODO 2), gives every running request one more token (TODO 3), and releases who is
+# done. If a decode meets a full pool, the newest request is preempted: it gives its blocks back and has to be computed
+# again later. Only the size of a block differs. A block of 256 is the old way, one reservation in a row.
+#
+# **Predict.** How many requests run at once with blocks of 256? And with blocks of 16: twice as many, four times, more?
+
+# %% [markdown] tags=["lang-zh"]
+# ## 到底值多少：你自己来量
+#
+# 一个小小的服务跑在你的分配器上：内存有 2,048 个槽位，请求最长 256 个 token，短的多，长的少。每一拍，它先接纳放得下的请求（TODO 2），再给每个运行中的请求添一个 token（TODO 3），最后释放已经结束的。如果 decode 时池满了，就抢占最新的请求：它交回所有块，以后得重算。各次运行只有块大小不同；一块 256 个就是老办法，整段预留。
+#
+# **先猜。** 一块 256 个时，平均同时有几个请求在运行？换成一块 16 个呢：两倍，四倍，还是更多？
+
+
+# %%
+@when_ready
+def worth_it() -> None:
+    serve(block_sizes=(1, 4, 16, 64, 256))
+
+
+# %% [markdown] tags=["lang-en"]
+# **Explain.** Blocks of 1 use every slot they hold. Look at the longest table: what would a kernel pay for that? And
+# why are there no preemptions at 256?
+
+# %% [markdown] tags=["lang-en", "yours"]
+# *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** A table entry for every token: a kernel would look up an address per token and read memory in the smallest pieces,
+# where a block of 16 is one look-up and one long read. At 256 each reservation is as long as a request can ever become,
+# so a decode never needs a block and nobody is in the way; the price is that only eight requests fit.
+
+# %% [markdown] tags=["lang-zh"]
+# **解释。** 一块 1 个时，占了的槽位全用上了。看看最长的块表：kernel 会为此付出什么？另外，为什么一块 256 个时从不抢占？
+
+# %% [markdown] tags=["lang-zh", "yours"]
+# *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** 每个 token 都占块表一项：kernel 要为每个 token 查一次地址，每次只读一小点；一块 16 个时，查一次就能连着读一长段。一块 256 个时，预留的长度就是请求可能达到的最大长度，decode 从不需要新块，也就不用抢占谁；代价是只放得下八个请求。
 
 # %% [markdown] tags=["lang-en"]
 # ## Is it ready for a GPU?
@@ -1372,40 +1055,83 @@ grader.check_all()
 #
 # 有一部分分数在 GPU 上测：调用不变，但池放在设备上，dtype 也会换。准备工作不需要 GPU。放在 PyTorch 的 `meta` 设备上的池只有形状、没有数值；如果代码把数据拷到 CPU，或者自己在别处新建张量，在这里就会报错或得到错误的结果。
 
-
 # %%
-@when_ready
-def gpu_readiness() -> None:
-    manager = KVCacheManager(4, block_size=2, head_dim=3, dtype=torch.bfloat16, device="meta")
-    req = Request(0, prompt_len=3)
-    req.block_table = [3, 1]
-    cache = manager.get_physical_cache(req)
-    found = (str(cache.device), cache.dtype, tuple(cache.shape))
-    ready = found == ("meta", torch.bfloat16, (3, 3))
-    print(say("Ready for a GPU.", "可以上 GPU。") if ready else say(f"Not ready: {found}", f"还不行：{found}"))
-
+grader.ready()
 
 # %% [markdown] tags=["lang-en"]
 # ## Hand it in
 #
 # Save the notebook (Ctrl+S), run the next cell and submit the zip it writes. It looks into the zip and tells you when
-# a TODO is open or the saved file is older than what you ran. On Colab use *File > Download > .ipynb* and submit
-# that.
+# a TODO is open, a check fails (still broken on purpose?) or the saved file is older than what you ran. On Colab use
+# *File > Download > .ipynb* and submit that.
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
-# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU part 20. Each TODO is graded apart, so an open one
+# counts {points cpu} points (q1 {points q1}, q2 {points q2}, q3 {points q3}, q4 {points q4}, q5 {points q5}), the GPU
+# part {points gpu}. Each TODO is graded apart, so an open one
 # costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
 # events.
 
 # %% [markdown] tags=["lang-zh"]
 # ## 提交
 #
-# 保存 notebook（Ctrl+S），运行下一个单元格，提交它写出的 zip。它会打开 zip 看一眼：若有 TODO 没做完，或保存的文件比你运行的旧，就会告诉你。在 Colab 上请用 *文件 > 下载 > .ipynb*，提交那个文件。
+# 保存 notebook（Ctrl+S），运行下一个单元格，提交它写出的 zip。它会打开 zip 看一眼：若有 TODO 没做完、检查没通过（故意弄坏之后忘了改回来？），或保存的文件比你运行的旧，就会告诉你。在 Colab 上请用 *文件 > 下载 > .ipynb*，提交那个文件。
 #
-# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 80 分（q1 15、q2 20、q3 20、q4 15、q5 10），GPU 部分 20 分。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
+# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 {points cpu} 分（q1 {points q1}、q2 {points q2}、q3 {points q3}、q4 {points q4}、q5 {points q5}），GPU 部分 {points gpu} 分。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
 
 # %%
 grader.export()
+
+# %% [markdown] tags=["lang-en"]
+# ## Three bugs of 2026 (reading)
+#
+# The invariants of Step 3 are not school rules. These engines are written by professionals, tested, used by millions,
+# and this year each of them broke one. Say for each **which invariant** fell, and play the nearest story you can.
+#
+# | Where | What happened | What was seen |
+# |---|---|---|
+# | vLLM, issue 42571 | with sliding windows, one block stood twice in a request's list; releasing the request counted it as free twice | more free blocks than there are, then a crash far away from the cause |
+# | TensorRT-LLM, pull request 12834 | a block was moved between GPU and CPU memory before it was taken off the free list, so the wrong list's counter changed | more free blocks than blocks; a negative number in use |
+# | vLLM, issue 37076, still open | a random test drove a full pool with shared prefixes; some requests seem to see one token too many, others blocks full of zeros | the same prompt with different answers, no crash at all |
+#
+# In this notebook the given `release_request` refuses the first one with a `ValueError` **before** anything changes.
+# Try it: put a block twice into a table by hand, release, look at `invariants`. The third is the worst kind. Nobody
+# notices unless somebody compares results, which is what `q4` and its hidden cases do.
+#
+# **A line that is right there and wrong here.** nano-vllm, a small and much-read engine, asks for a new block when
+# `len(seq) % block_size == 1`, the very test TODO 3 warns of. It is right *there*: the length already counts the new
+# token, and the block size has to be a multiple of 256, so it is never 1. Which of the two does not hold here? What
+# would happen in blocks of 4 if `seq_len` did not count the new token yet?
+
+# %% [markdown] tags=["lang-en", "yours"]
+# *Your answer:*
+
+# %% [markdown] tags=["lang-en", "answer"]
+# **A model answer.** vLLM 42571: a block is held or free, never both, and no table has one twice. TensorRT-LLM 12834: held and free blocks
+# together are all there are; a counter is a second copy of that truth and went its own way. vLLM 37076: index `b` is
+# block `b` and nothing else, as far as the report shows. For nano-vllm both conditions fail here: `seq_len` does not
+# count the new token yet, and blocks of 1 exist. In blocks of 4 the test would be true at lengths 1, 5, 9: one token
+# after the append that needed the block.
+
+# %% [markdown] tags=["lang-zh"]
+# ## 2026 年的三个 bug（阅读）
+#
+# Step 3 的不变量并不是课堂上才讲究的规矩。下面这些引擎出自专业团队，有测试，有上百万人在用，可就在今年，每个都破坏了一条。请逐个说出破坏的是**哪条不变量**，再演一段最接近的故事。
+#
+# | 在哪里 | 发生了什么 | 表现出来是什么 |
+# |---|---|---|
+# | vLLM，issue 42571 | 用滑动窗口时，同一块在一个请求的清单里出现两次；释放这个请求，它就被当作空闲算了两次 | 空闲块比实际的还多，后来在离原因很远的地方崩溃 |
+# | TensorRT-LLM，pull request 12834 | 一块还没从空闲列表里取下，就先在 GPU 和 CPU 内存之间搬了家，于是改错了另一边的计数 | 空闲块数超过总块数；使用中的块数变成负数 |
+# | vLLM，issue 37076，尚未关闭 | 随机测试让许多共享前缀的请求挤满池；有的请求似乎多看到一个 token，有的读到全是零的块 | 同一个 prompt 得到不同的回答，却从不崩溃 |
+#
+# 在这个 notebook 里，给定的 `release_request` 会在改动任何东西**之前**，用 `ValueError` 拒绝第一种情况。试一试：手工把一块在块表里写两遍，释放，再看 `invariants`。第三种最麻烦：没有人比对结果，就没有人发觉；`q4` 和它的隐藏用例比对的正是这个。
+#
+# **同一行代码，那里对，这里错。** nano-vllm 是一个短小、很多人读过的引擎，它在 `len(seq) % block_size == 1` 时要一个新块，正是 TODO 3 提醒过的写法。在*那里*它是对的：长度已经算上新 token，而块大小必须是 256 的倍数，绝不会是 1。这两条里，哪一条在这里不成立？如果 `seq_len` 还没算上新 token，一块 4 个时会怎样？
+
+# %% [markdown] tags=["lang-zh", "yours"]
+# *你的回答：*
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# **参考答案。** vLLM 42571：一块要么有主，要么空闲，不能都是；块表里也不能有重复。TensorRT-LLM 12834：有主的块加上空闲块正好是全部；计数器是这个事实的另一份副本，却自己走偏了。vLLM 37076：就报告所见，是“下标 `b` 就是块 `b`，没有别的含义”。至于 nano-vllm，两个条件在这里都不成立：`seq_len` 还没有算上新 token，而且块可以只有 1 个槽位。一块 4 个时，那个判断会在长度 1、5、9 时成立：比真正需要新块的那次追加晚了一个 token。
 
 # %% [markdown] tags=["lang-en"]
 # ## From here to a real GPU (reading)
@@ -1420,35 +1146,65 @@ grader.export()
 # | Record | What it tells | If it is bad, look at |
 # |---|---|---|
 # | KV capacity, in blocks or tokens | how many requests can be alive at once; compare it with your ledger | memory left for the cache, dtype, KV heads |
-# | Failed or preempted requests | whether the pool ran out, your OOM in earnest | concurrency, length limits |
+# | Failed or preempted requests | whether the pool ran out, your OOM, for real | concurrency, length limits |
 # | TTFT, time to first token | waiting in the queue, and prefill | long prompts, a full pool |
 # | TPOT, time per output token | the pace of decode | batch size, kernels, memory bandwidth |
 #
 # An example of the reading: the ledger says a pool has 1,000 blocks of 16, so 16,000 tokens. At 20 concurrent
 # requests of 600 tokens (38 blocks each, 760 in all) everything fits. At 40 it would take 1,520 blocks. About 26
-# requests can be alive, the others wait or are preempted: TTFT jumps while TPOT hardly moves. Change one of the four
-# fixed things at a time, or the numbers explain nothing. (vLLM keeps one block back for itself, so its count of
-# usable blocks is one lower than the total.)
+# requests can be alive, the others wait in the queue: their TTFT jumps. If running requests are preempted to make room,
+# they are computed again later, and their TPOT suffers, too. Change one of the four fixed things at a time, or the
+# numbers explain nothing. (vLLM keeps one block back for itself, so its count of usable blocks is one lower than the
+# total.)
 #
 # **Read on.** Kwon et al., *Efficient Memory Management for Large Language Model Serving with PagedAttention*, SOSP
-# 2023 (arXiv 2309.06180). In vLLM's source: `vllm/v1/core/kv_cache_manager.py` and `block_pool.py`; look for your
-# four functions. Two questions lead further: when a pool is full, whose blocks should be evicted? And if two prompts
-# begin alike, can they share blocks (prefix caching)?
+# 2023 (arXiv 2309.06180). In vLLM's source, prefill and decode have become one: `allocate_slots` in
+# `vllm/v1/core/kv_cache_manager.py` gives a request the blocks for however many tokens come next, out of
+# `block_pool.py`. Your ledger is part of the start-up, which measures how much memory is left for blocks. Nobody reads
+# a cache back: the kernels follow the block table, as said above. Two questions lead further: when a pool is full,
+# whose blocks should be evicted? And if two prompts begin alike, can they share blocks (prefix caching)?
 
 # %% [markdown] tags=["lang-zh"]
 # ## 从这里到真正的 GPU（阅读）
 #
-# 你在这里得到的任何结果，都不能说明 PagedAttention 有多快。你证明的是：块分得对，逻辑位置找得到物理位置，尾部浪费了多少，以及 OOM 不留痕迹。速度要看真实的计算核心和真实的负载，只有在真正运行的服务上才看得到。
+# 你在这里得到的任何结果，都不能说明 PagedAttention 有多快。你证明的是：块分得对，逻辑位置找得到物理位置，尾部浪费了多少，以及 OOM 不留痕迹。速度要看真实的 kernel 和真实的负载，只有在真正运行的服务上才看得到。
 #
 # 这样的测量应该怎么读：启动一个支持 PagedAttention 的服务，**固定四样东西**（模型、请求长短、块大小、同时在线的请求数），再记下另外四样。
 #
 # | 记录 | 说明什么 | 不好时先看 |
 # |---|---|---|
-# | KV 容量（块数或 token 数） | 最多能有多少请求同时存活；和你的账本对一对 | 留给缓存的内存、dtype、KV head 数 |
+# | KV 容量（块数或 token 数） | 最多能有多少请求同时存活；和你的账本对一对 | 留给缓存的内存、dtype、KV 头数 |
 # | 失败或被抢占的请求 | 池有没有用完，也就是真正的 OOM | 并发数、长度上限 |
 # | TTFT，首个 token 的等待时间 | 排队加 prefill | 长 prompt、池已满 |
-# | TPOT，每个输出 token 的时间 | decode 的节奏 | 批大小、计算核心、显存带宽 |
+# | TPOT，每个输出 token 的时间 | decode 的节奏 | 批大小、kernel、显存带宽 |
 #
-# 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时存活，其余要等待或被抢占，于是 TTFT 猛涨，TPOT 却几乎不动。那四样固定的东西一次只能变一样，否则数字什么也解释不了。（vLLM 会给自己留一块，所以可用块数比总数少一。）
+# 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时存活，其余在队里等，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。那四样固定的东西一次只能变一样，否则数字什么也解释不了。（vLLM 会给自己留一块，所以可用块数比总数少一。）
 #
-# **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。vLLM 源码中的 `vllm/v1/core/kv_cache_manager.py` 与 `block_pool.py`：找一找你写的四个函数。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
+# **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。在 vLLM 的源码里，prefill 和 decode 合成了一个函数：`vllm/v1/core/kv_cache_manager.py` 里的 `allocate_slots`，接下来有多少 token，就从 `block_pool.py` 那里领多少块。你的账本对应启动时的一步：量一量还剩多少显存可以做成块。没有谁把缓存读回来：kernel 直接顺着块表走，前面已经说过。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
+
+# %% [markdown] tags=["lang-en", "answer"]
+# ## After the deadline: from our four functions to vLLM's
+#
+# | Here | Why it is right | In vLLM |
+# |---|---|---|
+# | TODO 1, the ledger | one factor for each dimension of the tensor, two tensors; integers, so nothing is rounded | the cache specification of a layer gives `page_size_bytes`; dividing the measured free memory by it gives the number of blocks |
+# | TODO 2, prefill | rounding up counts the part of a block as a block; choosing before taking makes the refusal leave no trace | `allocate_slots` asks how many blocks are missing, compares with `get_num_free_blocks`, returns `None` when there are too few, and only then takes them |
+# | TODO 3, decode | the boundary is asked before the append, so that every size of block works | the same `allocate_slots`, with one new token; when it returns `None` the scheduler preempts a running request |
+# | TODO 4, reading | the table's order is the tokens' order; the given line cuts the tail | no such function: `slot_mapping` says where new tokens are written, the kernel gets the block tables and reads through them |
+# | `release_request` | everything is checked before anything changes | `free` gives blocks back from the last to the first, so that the start of a prompt, which others may share, stays longest |
+#
+# What vLLM adds to this is sharing: each block counts how many requests use it, and full blocks are found again by a
+# hash of their tokens. The invariant becomes "free, or used by exactly as many requests as its counter says".
+
+# %% [markdown] tags=["lang-zh", "answer"]
+# ## 截止之后：从我们的四个函数到 vLLM
+#
+# | 这里 | 为什么对 | 在 vLLM 里 |
+# |---|---|---|
+# | TODO 1，账本 | 张量的每一维一个因子，张量有两份；全是整数，没有舍入 | 每一层的缓存规格给出 `page_size_bytes`；量出剩余显存，除以它就是块数 |
+# | TODO 2，prefill | 向上取整，不满一块也算一块；先选后取，所以拒绝时不留痕迹 | `allocate_slots` 先算还差几块，和 `get_num_free_blocks` 比，不够就返回 `None`，够了才取 |
+# | TODO 3，decode | 在追加之前看满没满，所以块多大都对 | 还是 `allocate_slots`，只是新 token 只有一个；返回 `None` 时，调度器抢占一个正在运行的请求 |
+# | TODO 4，读回 | 块表的次序就是 token 的次序；给定的那一行切掉尾部 | 没有这个函数：`slot_mapping` 说明新 token 写到哪里，kernel 拿到块表，顺着它读 |
+# | `release_request` | 全部检查完，才开始改动 | `free` 从最后一块还到第一块，这样 prompt 的开头留得最久，别的请求也许还能共用 |
+#
+# vLLM 在此之上加了共享：每一块记着有几个请求在用它，装满的块可以凭 token 的哈希值再次找到。不变量于是变成“要么空闲，要么使用它的请求数恰好等于计数”。

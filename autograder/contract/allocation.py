@@ -1,10 +1,10 @@
 """The laws of allocation: who owns which block after a call, compared without caring which ids were chosen."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from autograder.contract.model import ReferenceModel, ReferencePool, ReferenceRequest
-from autograder.contract.observations import State, ids_of, is_int, kind_of
+from autograder.contract.observations import COLLECTIONS, State, ids_of, is_int, not_a_number, not_ids
 from autograder.findings import Finding
 
 SIZES = ("num_blocks", "block_size")
@@ -13,24 +13,34 @@ NOTHING: dict[str, Any] = {}
 
 
 def unchanged(
-    before: State, after: State, code: str, operation: str, except_for: tuple[str, ...] = ()
+    before: State,
+    after: State,
+    code: str,
+    operation: str,
+    own: Collection[str] | None = None,
+    except_for: Collection[str] = (),
 ) -> Finding | None:
-    """Demand the very same state, the free list's order included; name the first thing that differs."""
+    """Demand the very same state, the free list's order included; name the first thing that differs.
+
+    ``own`` are the labels that the call was about: a part of another request or manager is named as another's.
+    """
     for group, fields in COMPARED:
         now = after[group]
+        told_apart = own is not None and any(label in before[group] for label in own)
         for name, old in before[group].items():
             new = now.get(name, NOTHING)
             if new is old or name in except_for:
                 continue
             for field in fields:
                 if old.get(field) != new.get(field):
-                    return Finding(code, {"operation": operation, "what": field})
+                    others = told_apart and name not in (own or ())
+                    return Finding(code, {"operation": operation, "what": f"other_{field}" if others else field})
     return None
 
 
 def others_unchanged(before: State, after: State, operation: str, touched: tuple[str, ...]) -> Finding | None:
     """Demand that a call left alone every request and manager it was not about, and the sizes of its own."""
-    found = unchanged(before, after, "changed.other", operation, except_for=touched)
+    found = unchanged(before, after, "changed.other", operation, own=touched, except_for=touched)
     if found:
         return found
     for name in touched:
@@ -63,20 +73,35 @@ def content_of(tensor: Any) -> bytes:
     return content if isinstance(content, bytes) else b""
 
 
-def free_blocks(pool: ReferencePool, seen: dict[str, Any], initial: bool = False) -> Finding | None:
-    """Demand that the free list holds exactly the blocks nobody owns, in any order."""
-    free = ids_of(seen.get("free"))
+def pool_shape(pool: ReferencePool, seen: dict[str, Any]) -> Finding | None:
+    """Demand a pool with one entry per block, slot and number of the head dimension, in this order."""
+    described = seen.get("pool")
+    tensor = described.get("tensor") if isinstance(described, dict) else None
+    if not isinstance(tensor, dict):
+        return Finding("pool.missing")
+    right = tensor.get("shape") == [pool.num_blocks, pool.block_size, pool.head_dim]
+    return None if right else Finding("pool.shape")
+
+
+def free_blocks(
+    pool: ReferencePool, seen: dict[str, Any], initial: bool = False, operation: str = ""
+) -> Finding | None:
+    """Demand that the free blocks are exactly those nobody owns, in any collection and any order."""
+    free = ids_of(seen.get("free"), COLLECTIONS)
     if free is None:
-        return Finding("blocks.kind", {"what": "free_blocks", "kind": kind_of(seen.get("free"))})
+        return not_ids("free_blocks", seen.get("free"), COLLECTIONS)
     if sorted(free) == sorted(pool.free):
         return None
     if initial:
-        return Finding("new.initial", {"what": "free_blocks"})
+        return Finding("new.blocks")
     if any(not 0 <= b < pool.num_blocks for b in free):
         return Finding("blocks.invalid")
-    if len(set(free)) != len(free):
+    twice, listed = len(set(free)) != len(free), set(free)
+    if operation == "release" and (twice or listed < set(pool.free)):
+        return Finding("release.blocks")
+    if twice:
         return Finding("blocks.twice")
-    return Finding("blocks.shared" if set(free) - set(pool.free) else "blocks.lost")
+    return Finding("blocks.shared" if listed - set(pool.free) else "blocks.lost")
 
 
 class TableChange:
@@ -90,8 +115,10 @@ class TableChange:
         """Return what is wrong with the request after ``operation``, or None."""
         table = ids_of(seen.get("table"))
         if table is None:
-            return Finding("blocks.kind", {"what": "block_table", "kind": kind_of(seen.get("table"))})
+            return not_ids("block_table", seen.get("table"))
         expected = self.request.table
+        if operation == "prefill" and not table and self.request.seq_len >= self.pool.block_size:
+            return Finding("prefill.commit")
         if len(table) != len(expected):
             return Finding(wrong_length(operation, len(table) > len(expected)))
         kept = min(len(self.table_before), len(expected))
@@ -109,10 +136,12 @@ class TableChange:
         return self._check_length(operation, seen.get("seq_len"))
 
     def _check_length(self, operation: str, seq_len: Any) -> Finding | None:
+        if operation in ("release", "vacate"):
+            return None  # what a request that has left says of its length is nobody's concern
         if not is_int(seq_len):
-            return Finding("blocks.kind", {"what": "seq_len", "kind": kind_of(seq_len)})
+            return not_a_number("seq_len", seq_len)
         if seq_len != self.request.seq_len:
-            return Finding({"prefill": "prefill.length", "decode": "decode.length"}.get(operation, "request.initial"))
+            return Finding({"prefill": "prefill.length", "decode": "decode.length"}.get(operation, "blocks.by_hand"))
         return None
 
 
@@ -120,4 +149,5 @@ def wrong_length(operation: str, too_long: bool) -> str:
     """Return the rule that ``operation`` broke when it left a table of another length."""
     if operation == "decode":
         return "decode.early" if too_long else "decode.late"
-    return {"prefill": "prefill.count", "release": "release.table"}.get(operation, "request.initial")
+    rules = {"prefill": "prefill.count", "release": "release.table", "request": "request.initial"}
+    return rules.get(operation, "blocks.by_hand")

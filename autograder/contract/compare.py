@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.contract import allocation, compare_read
+from autograder.contract.attributes import compare_attributes
 from autograder.contract.ledger import compare_ledger
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
 from autograder.contract.observations import (
@@ -13,7 +14,9 @@ from autograder.contract.observations import (
     is_int,
     is_oom,
     is_raised,
-    kind_of,
+    is_refusal_without_oom,
+    is_removal_of_what_is_not_there,
+    not_a_number,
     number_of,
     raised_name,
 )
@@ -21,6 +24,8 @@ from autograder.contract.operations import Operation
 from autograder.contract.questions import questions
 from autograder.contract.quiet import Stretch, calls_of, compare_checkpoint
 from autograder.findings import Finding
+
+MOST_TOKENS = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -85,20 +90,25 @@ class _Judge:
             return found
         if operation.name == "ledger":
             return compare_ledger(operation, seen.get("returned"), self.focus) if expected.outcome == "ok" else None
-        if self.reads_alone and operation.name != "read":
+        if self.reads_alone and operation.name not in ("read", "fill"):
             return None
         if expected.outcome != "ok":
-            return allocation.unchanged(before, after, "refusal.changed", operation.name)
+            return allocation.unchanged(before, after, "refusal.changed", operation.name, own=names)
         if operation.name == "read":
             assert pool is not None
             assert request is not None
             found = compare_read.compare_read(pool, request, seen.get("returned"), expected.value)
-            return found or allocation.unchanged(before, after, "read.changed", "read")
+            return found or allocation.unchanged(before, after, "read.changed", "read", own=names)
         if operation.name == "report":
             return _compare_report(seen.get("returned"), expected.value) or allocation.unchanged(
-                before, after, "changed.other", "report"
+                before, after, "changed.other", "report", own=names
             )
-        if operation.name in ("fill", "place", "poison"):
+        if operation.name == "attributes":
+            return compare_attributes(seen.get("returned"), expected.value)
+        if operation.name == "fill":
+            assert pool is not None
+            return allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+        if operation.name in ("place", "poison"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
 
@@ -128,11 +138,15 @@ class _Judge:
                 return None
             if name == "fill":
                 return Finding("pool.shape")
+            if name == "prefill" and is_removal_of_what_is_not_there(seen):
+                return Finding("prefill.removed")
             if is_oom(seen) or is_raised(seen, "ValueError"):
                 code = f"{name}.refused" if name in ("prefill", "decode", "release", "read") else "call.raised"
                 return Finding(code, {"got": got, "operation": name})
             return Finding("call.raised", {"operation": name, "got": got})
         if expected.outcome == "OOM":
+            if is_refusal_without_oom(seen):
+                return Finding("oom.text", {"operation": name})
             return None if is_oom(seen) else Finding(f"{name}.oom", {"got": got or "-"})
         if is_raised(seen, "ValueError"):
             return None
@@ -168,7 +182,7 @@ class _Judge:
         change = allocation.TableChange(self.model, m, r, free_before, table_before)
         found = (
             change.check(name, after["requests"].get(r, {}))
-            or allocation.free_blocks(pool, new)
+            or allocation.free_blocks(pool, new, operation=name)
             or allocation.others_unchanged(before, after, name, (m, r))
         )
         holders = self.holders.setdefault(m, {})
@@ -183,7 +197,7 @@ class _Judge:
     def _fresh_request(self, r: str, after: State) -> Finding | None:
         seen, request = after["requests"].get(r, {}), self.model.requests[r]
         if not is_int(seen.get("seq_len")):
-            return Finding("blocks.kind", {"what": "seq_len", "kind": kind_of(seen.get("seq_len"))})
+            return not_a_number("seq_len", seen.get("seq_len"))
         table = seen.get("table")
         empty = isinstance(table, dict) and next(iter(table.values()), None) == []
         return None if empty and seen["seq_len"] == request.seq_len else Finding("request.initial")
@@ -206,6 +220,6 @@ def _compare_report(returned: Any, expected: dict[str, float]) -> Finding | None
         number = number_of(report.get(key))
         if number is None or (isinstance(value, int) and not is_int(report[key])):
             return Finding("report.kind", {"name": key})
-        if abs(number - value) > 1e-9:
+        if abs(number) > MOST_TOKENS or abs(number - value) > 1e-9:  # a float holds no larger integer
             return Finding("report.value", {"name": key})
     return None

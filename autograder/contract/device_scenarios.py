@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache
+from random import SystemRandom
 
 from autograder.contract.cell_bytes import unique_cells
 from autograder.contract.ledger import LAYOUT, TOTAL
@@ -14,6 +15,9 @@ LEDGER_DTYPES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8": 1}
 VAST = (2049, 1024, 1024)
 """Blocks, block size and head dimension of a pool with more than 2**31 cells."""
 VAST_ROWS = 5
+ALLOCATION = 512
+"""CUDA hands out memory in multiples of this, so that a decoy's bytes are counted exactly."""
+_draw = SystemRandom()  # nobody can know a decoy before it comes, and no honest result depends on it
 
 
 @cache
@@ -24,20 +28,37 @@ def device_scenarios(device: str) -> dict[str, Scenario]:
 
 
 def measured(device: str) -> tuple[Operation, ...]:
-    """Return the operations whose answer is reported beside the result and never judged."""
-    table = [11, 2, 7, 4, 13, 0, 9, 5]
-    script = Script("float32", device).new(16, 64, 64).fill_only(table, 500).request("A", 500).place("A", table, 500)
-    return (*script.operations, Operation("measure", ("m", "A")))
+    """Return the operations whose answers are reported beside the result and never judged.
+
+    Attention runs over a scattered request and over the same rows in one piece, garbage around both.
+    """
+    asked: list[Operation] = []
+    for m, table in (("scattered", [11, 2, 7, 4, 13, 0, 9, 5]), ("whole", list(range(8)))):
+        script = Script("float32", device).new(16, 64, 64, m=m).fill_only(table, 500)
+        asked += [*script.request(m, 500).place(m, table, 500).operations, Operation("attend", (m, m))]
+    return (*asked, Operation("rates", ("whole", "whole")))
 
 
 def watched(operations: Iterable[Operation]) -> list[Operation]:
-    """Return the operations with a look at the device after each call of the submission that it is about."""
-    look = Operation("watched", ())
-    return [step for o in operations for step in ((o, look) if o.name in WATCHED_CALLS else (o,))]
+    """Return the operations with a look at the device after each call of the submission that it is about.
+
+    Each such call stands between decoys: host copies and an allocation that the look has to show. What was read is
+    looked at again when nothing is under way any more.
+    """
+    steps: list[Operation] = []
+    for operation in operations:
+        if operation.name not in WATCHED_CALLS:
+            steps.append(operation)
+            continue
+        decoy = (_draw.randint(1, 4), ALLOCATION * _draw.randint(1, 64), _draw.randint(1, 4), _draw.randint(0, 1))
+        steps += [Operation("decoy", decoy), operation, Operation("watched", ()), Operation("settle", ())]
+        if operation.name == "read":
+            steps.append(Operation("again", (0,)))
+    return steps
 
 
-def _scenario(id: str, script: Script) -> Scenario:
-    return Scenario(id, question_of(id), tuple(watched(script.operations)))
+def _scenario(id: str, script: Script, *last: Operation) -> Scenario:
+    return Scenario(id, question_of(id), (*watched(script.operations), *last, Operation("gone", ())))
 
 
 def _ledger() -> list[Scenario]:
@@ -47,7 +68,8 @@ def _ledger() -> list[Scenario]:
             num_blocks, block_size, layers, heads, head_dim = 370, 16, 3, 5, 128
             shape = [num_blocks, layers, 2, heads, block_size, head_dim]
             dimensions = (num_blocks, block_size, layers, heads, head_dim, LEDGER_DTYPES[dtype])
-            operations += [Operation("ledger", dimensions), Operation("pool", (dtype, shape))]
+            decoy = Operation("decoy", (0, ALLOCATION * _draw.randint(6 << 10, 18 << 10), 0, 0))
+            operations += [Operation("ledger", dimensions), decoy, Operation("pool", (dtype, shape))]
         return Scenario(id, question_of(id), tuple(operations), (TOTAL, LAYOUT))
 
     return [
@@ -83,6 +105,7 @@ def _decode(device: str) -> list[Scenario]:
 
 def _read(device: str) -> list[Scenario]:
     basic = Script("bfloat16", device).new(8, 4, 3).fill().request("A", 14).place("A", [3, 1, 7, 0], 14).read("A")
+    basic.request("B", 6).place("B", [2, 5], 6).read("B")
     others: list[Operation] = []
     for dtype in ("float16", "float32", "float64"):
         script = Script(dtype, device).new(6, 4, 3, m=dtype).fill_only([5, 0, 3], 10)
@@ -92,9 +115,9 @@ def _read(device: str) -> list[Scenario]:
     current = Script("bfloat16", device).new(6, 5, 2).fill(1).request("A", 10).place("A", [4, 1], 10).read("A")
     current.fill(2).read("A").place("A", [2], 1).read("A").place("A", [2, 6], 6).read("A")
     return [
-        _scenario("g4.basic", basic),
+        _scenario("g4.basic", basic, Operation("again", (1,))),
         _scenario("g4.dtypes", dtypes),
-        _scenario("g4.current_values", current),
+        _scenario("g4.current_values", current, Operation("again", (1,))),
         _scenario("g4.vast", _vast(device)),
     ]
 

@@ -15,6 +15,7 @@ class ReferenceRequest:
 
     seq_len: int
     table: list[int] = field(default_factory=list)
+    request_id: int = 0
 
 
 @dataclass
@@ -73,7 +74,7 @@ class ReferenceModel:
     def _request(self, r: str, request_id: int, prompt_len: int) -> Expected:
         if request_id < 0 or prompt_len <= 0:
             return Expected("ValueError")
-        self.requests[r] = ReferenceRequest(prompt_len)
+        self.requests[r] = ReferenceRequest(prompt_len, request_id=request_id)
         return Expected("ok")
 
     def _prefill(self, m: str, r: str) -> Expected:
@@ -126,8 +127,16 @@ class ReferenceModel:
         return Expected("ok", pool.rows(request.table, request.seq_len) if pool.content else None)
 
     def _place(self, r: str, ids: list[int], seq_len: int) -> Expected:
-        self.requests[r] = ReferenceRequest(seq_len, list(ids))
+        self.requests[r] = ReferenceRequest(seq_len, list(ids), self.requests[r].request_id)
         return Expected("ok")
+
+    def _attributes(self, label: str) -> Expected:
+        pool, request = self.pools.get(label), self.requests.get(label)
+        if request:
+            return Expected("ok", {"request_id": request.request_id, "seq_len": request.seq_len})
+        assert pool is not None
+        names = ("num_blocks", "block_size", "head_dim")
+        return Expected("ok", {name: getattr(pool, name) for name in names})
 
     def _seize(self, m: str, r: str, ids: list[int]) -> Expected:
         pool = self.pools[m]

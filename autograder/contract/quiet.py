@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.contract import allocation
 from autograder.contract.model import Expected, ReferenceModel, ReferenceRequest
-from autograder.contract.observations import State, ids_of, is_int, kind_of
+from autograder.contract.observations import State, ids_of, is_int, not_a_number, not_ids
 from autograder.contract.operations import QUIET_CALLS, Operation
 from autograder.findings import Finding
 
@@ -103,8 +103,7 @@ def compare_checkpoint(stretch: Stretch, before: State, after: State) -> Finding
     for r, request in model.requests.items():
         table = ids_of(after["requests"].get(r, {}).get("table"))
         if table is None:
-            kind = kind_of(after["requests"].get(r, {}).get("table"))
-            return Finding("blocks.kind", {"what": "block_table", "kind": kind})
+            return not_ids("block_table", after["requests"].get(r, {}).get("table"))
         found = _of_request(stretch, r, table, after["requests"][r].get("seq_len"))
         if found:
             return found
@@ -130,7 +129,7 @@ def _of_request(stretch: Stretch, r: str, table: list[int], seq_len: Any) -> Fin
     if call in ("release", "vacate"):
         return None
     if not is_int(seq_len):
-        return Finding("blocks.kind", {"what": "seq_len", "kind": kind_of(seq_len)})
+        return not_a_number("seq_len", seq_len)
     if seq_len != request.seq_len:
         return Finding({"prefill": "prefill.length", "decode": "decode.length"}.get(call, "request.initial"))
     return None

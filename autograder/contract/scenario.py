@@ -103,6 +103,10 @@ class Script:
         """Release a request."""
         return self._add("release", self._m, r)
 
+    def attributes(self, label: str) -> Self:
+        """Look at the numbers that a manager or a request keeps."""
+        return self._add("attributes", label)
+
     def report(self, r: str) -> Self:
         """Ask for a request's report."""
         return self._add("report", self._m, r)

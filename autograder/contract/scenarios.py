@@ -33,7 +33,7 @@ def _ledger() -> list[Scenario]:
         Script().ledger(*plain).ledger(3, 8, 13, 5, 64).scenario("q1.total", [TOTAL]),
         Script().ledger(7, 4, 2, 8, 16, 1).ledger(7, 4, 2, 8, 16, 2).ledger(7, 4, 2, 8, 16, 4).ledger(7, 4, 2, 8, 16)
         .ledger(6, 3, 5, 2, 10, 8).scenario("q1.dtype_bytes", [TOKEN]),
-        Script().ledger(3_000_017, 4093, 127, 131, 8191, 4).ledger(2**61 + 3, 17, 97, 9, 257, 2)
+        Script().ledger(2_000_017, 4093, 127, 131, 8191, 4).ledger(2**40 + 3, 17, 9, 3, 257, 2)
         .scenario("q1.exact_integers", [TOKEN, BLOCK, TOTAL]),
         Script().ledger(*plain).scenario("q1.layout", [LAYOUT]),
         refusals.scenario("q1.refuses_non_positive"),
@@ -55,7 +55,7 @@ def _prefill() -> list[Scenario]:
         .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).scenario("q2.exact_fit"),
         Script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "B").arrive("C", 8).arrive("D", 1)
         .new(2, 4).arrive("F", 100).new(4, 3).hold("G", [0, 2], 6).vacate("G").arrive("H", 13)
-        .new(2, 4).hold("I", [0], 4).arrive("J", 5).vacate("I").prefill("J").release("J").prefill("J")
+        .new(2, 4).hold("I", [0], 4).arrive("J", 5).vacate("I").prefill("J").release("J").arrive("K", 7)
         .scenario("q2.refusal_changes_nothing"),
         Script().new(4, 4).arrive("A", 6).prefill("A").new(2, 4).arrive("B", 8).prefill("B")
         .scenario("q2.second_prefill"),
@@ -115,7 +115,7 @@ def _read() -> list[Scenario]:
     nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)
     table(nan, "A", [5, 0, 3], 10)
     nan.place("A", [0, 1, 3], 12).read("A")
-    own_nan = scattered(7, 4, 3, A=10, B=7).fill().poison("A").read("A").fill(1).read("B")
+    own_nan = scattered(7, 4, 3, A=10, B=7).fill().poison("A").read("A").read("B")
     current = Script().new(6, 4, 3).fill(1).request("A", 7).place("A", [4, 1], 7).read("A").fill(2).read("A")
     current.place("A", [0, 4, 2], 9).read("A").new(4, 3, 5, m="n").fill(1).request("B", 5).place("B", [3, 0], 5)
     current.read("B").on("m").read("A")
@@ -144,10 +144,11 @@ def _lifecycle() -> list[Scenario]:
     report.decode("A").report("A").new(3, 7).arrive("B", 10).report("B")
     refusals = Script().new(6, 4).request("A", 6).release("A").new(6, 4).hold("A", [1, 2, 4], 10)
     for ids in ([1, 2, 1], [2, 6], [-1, 2], [2, 0]):
-        refusals.place("A", ids, 6).release("A")
+        refusals.place("A", ids, 10).release("A")
     refusals.new(4, 4).arrive("B", 6).release("B").release("B")
     return [
-        Script().request("A", 2, -1).request("B", 0).request("C", -3).request("D", 1, 0).scenario("q5.request"),
+        Script().request("A", 2, -1).request("B", 0).request("C", -3).request("D", 1, 0)
+        .attributes("D").request("E", 300, 2**40).attributes("E").new(3, 4, 5).attributes("m").scenario("q5.request"),
         report.scenario("q5.report"),
         Script().new(3, 4).arrive("A", 5).arrive("B", 4).release("A").arrive("C", 8).release("B").release("C")
         .arrive("D", 12).release("D").scenario("q5.release"),

@@ -1,6 +1,7 @@
 """The course seed: what the drawn cases are drawn from. Its text is a secret of the course, its hash is not."""
 
 import hashlib
+import os
 import re
 import secrets
 from dataclasses import dataclass, field
@@ -60,10 +61,20 @@ def read_seed(file: str) -> Seed:
     return Seed(text.lower())
 
 
-def demand_same(used_before: str, seed: Seed) -> None:
-    """Raise SeedError unless ``used_before``, a hash from earlier results, is that of ``seed``."""
-    if used_before != seed.sha256:
+def demand_same(before: str, now: str) -> None:
+    """Raise SeedError unless two results, or a result and the course of today, name the same seed by its hash."""
+    if before != now:
         raise SeedError(
-            f"These results were graded with the course seed of SHA-256 {used_before}, now it is {seed.sha256}; "
-            "name that seed's file as seed_file in [tool.autograder] and run the same command again."
+            f"These results come from different course seeds, of SHA-256 {before} and {now}; name the file of the "
+            "first as seed_file in [tool.autograder], grade the others again with it, and repeat this command."
         )
+
+
+def write_seed(path: Path) -> Seed:
+    """Write a fresh seed into a new file that only its owner may read, and return it."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(f"{new_seed()}\n")
+    except FileExistsError:
+        raise SeedError(f"{path} exists already, and results may depend on it; name another file.") from None
+    return read_seed(str(path))

@@ -1,8 +1,9 @@
-"""What ``autograder doctor`` says: the layers of confinement that are active here, and what to do about the rest."""
+"""What ``autograder doctor`` says: which walls are active, what to do about the rest, and how even time is."""
 
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from autograder.grading.clock import unsteady
 from autograder.sandbox.client import INERT_PACKAGES, PACKAGES, server_on
 
 REMEDIES = {
@@ -35,6 +36,8 @@ def examine(device: str = "cpu") -> Diagnosis:
         lines.append(f"{name}: {state}")
         if state != "on" and name in REMEDIES and not (name == "namespaces" and device == "cuda"):
             lines.append(f"    to do: {REMEDIES[name]}")
+    for fact, remedy in unsteady():
+        lines += [f"clock: {fact}", f"    to do: {remedy}"]
     if breaches:
         lines.append(f"The probe broke out: {', '.join(breaches)}. Grading refuses here without --allow-weak.")
     else:

@@ -9,11 +9,13 @@ from autograder.intake.source import kind, stem
 from autograder.intake.submission import Refusal
 
 _DEFINES = (
-    re.compile(r"^\s*class KVCacheManager\b", re.MULTILINE),
-    re.compile(r"^\s*def estimate_kv_cache_bytes\b", re.MULTILINE),
+    re.compile(r"^[ \t]*class KVCacheManager\b", re.MULTILINE),
+    re.compile(r"^[ \t]*def estimate_kv_cache_bytes\b", re.MULTILINE),
 )
-_BLANK = re.compile(r"^\s*raise NotImplementedError\b", re.MULTILINE)
-_COPY = re.compile(r"(?P<stem>.+?)(?: ?\((?P<number>\d+)\)|[-_ ]?(?:copy|的?副本) ?(?P<count>\d*))", re.IGNORECASE)
+_BLANK = re.compile(r"^[ \t]*raise NotImplementedError\b", re.MULTILINE)
+_COPY = re.compile(
+    r"(?P<stem>.+?)(?: ?\((?P<number>\d{1,9})\)|[-_ ]?(?:copy|的?副本) ?(?P<count>\d{0,9}))", re.IGNORECASE
+)
 _NAMED = 5
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.intake.archive import members, refuse_too_many
+from autograder.intake.archive import members
 from autograder.intake.disk import link_stays_inside
 from autograder.intake.names import Identity, identify, is_class_download, unique
-from autograder.intake.source import ignored, kind, printable
+from autograder.intake.source import ignored, kind
 from autograder.intake.submission import Refusal, UsageError
+from autograder.outside.names import shown as shown_name
 
 _GIVE = "give a notebook, a zip or a folder with one file or folder per student"
 # Lists that platforms and courses keep beside the work; nobody hands in an answer as one of these.
@@ -54,7 +55,7 @@ def discover(paths: Sequence[Path]) -> list[Entry]:
 
 
 def _at(path: Path) -> list[tuple[Identity, Entry]]:
-    shown = printable(str(path))
+    shown = shown_name(str(path))
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
@@ -75,7 +76,7 @@ def _in_file(path: Path, name: str) -> list[tuple[Identity, Entry]]:
         return students
     [identity] = identify([name])
     refusal = "" if kind(name) else "intake.unsupported"
-    return [(identity, Entry("", printable(name), path, (), refusal))]
+    return [(identity, Entry("", shown_name(name), path, (), refusal))]
 
 
 def _in_folder(folder: Path, shown: str) -> list[tuple[Identity, Entry]]:
@@ -125,7 +126,6 @@ def _is_beside_the_work(name: str) -> bool:
 def _in_class_download(path: Path, name: str) -> list[tuple[Identity, Entry]]:
     """The students inside an archive that a platform made of a whole class, or nothing when it is one student's."""
     try:
-        refuse_too_many(path)
         files = [tuple(source.name.split("/")) for source in members(path) if not source.problem]
     except Refusal:
         return []
@@ -138,7 +138,7 @@ def _in_class_download(path: Path, name: str) -> list[tuple[Identity, Entry]]:
                 for _, child in sorted(tops.items())
             ]
             students = _group(path, base, children)
-            return [(identity, replace(entry, file=f"{printable(name)}/{entry.file}")) for identity, entry in students]
+            return [(identity, replace(entry, file=f"{shown_name(name)}/{entry.file}")) for identity, entry in students]
         if "submitted" in tops:
             files = [parts for parts in files if parts[0] == "submitted"]
         elif len(tops) > 1:
@@ -164,4 +164,4 @@ def _entry(path: Path, base: tuple[str, ...], group: list[tuple[Identity, _Child
     chosen = [(identity, child) for identity, child in usable if identity.attempt == newest]
     parts = tuple("/".join((*base, child.name)) for _, child in chosen)
     identity, first = chosen[0]
-    return identity, Entry("", printable(parts[0]), path, parts, first.refusal)
+    return identity, Entry("", shown_name(parts[0]), path, parts, first.refusal)

@@ -5,11 +5,14 @@ from collections.abc import Iterable, Sequence
 
 from autograder.findings import Finding
 from autograder.intake.choose import Draft
-from autograder.intake.source import MEGABYTE, Source, kind, printable
+from autograder.intake.source import MEGABYTE, Source, kind
 from autograder.intake.submission import Refusal
 from autograder.intake.text import decode
+from autograder.outside.names import shown
 
 MAX_FILES = 50
+OF_THE_COURSE = "paged_lesson.py"
+"""Comes with the notebook; while grading, a stand-in takes its place."""
 _NAMED = 5
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([^#\n]+)|%run[ \t]+(?:-\w+[ \t]+)*(\S+))", re.M
@@ -28,9 +31,9 @@ def without_helpers(drafts: Sequence[Draft]) -> tuple[list[Draft], tuple[Finding
     left = [draft for draft in drafts if draft not in helpers]
     if not helpers or not left:
         return list(drafts), ()
-    names = sorted(printable(draft.name) for draft in helpers)
+    names = sorted(shown(draft.name) for draft in helpers if not draft.name.endswith(OF_THE_COURSE))
     listed = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-    return left, (Finding("intake.helpers", {"files": listed}),)
+    return left, (Finding("intake.helpers", {"files": listed}),) if names else ()
 
 
 def helper_texts(chosen: str, sources: Iterable[Source]) -> dict[str, str]:

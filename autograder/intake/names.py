@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from autograder.intake.source import kind, printable, stem
+from autograder.intake.source import kind, stem
+from autograder.outside.names import file_name
 
-MAX_BYTES = 200  # of the 255 a file system allows: suffixes and temporary names need room
+MAX_CHARACTERS = 1000  # of a name in which a platform's pattern is looked for; no file system allows as many
 
 _MOODLE = re.compile(r"(?P<student>.+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)(?:_.*)?", re.DOTALL)
-_BLACKBOARD = re.compile(r".+?_(?P<student>.+)_attempt_(?P<attempt>\d{4}(?:-\d\d){5})[_.].*", re.DOTALL)
+_BLACKBOARD = re.compile(r".+_attempt_(?P<attempt>\d{4}(?:-\d\d){5})[_.].*", re.DOTALL)
 # Ids of at least two and three digits, or names such as lab_2_1_alice would pass for Canvas.
 _CANVAS = re.compile(
     r"(?:(?P<student>.+?)_)?(?:LATE_)?(?P<number>\d{2,}|anon_[A-Za-z0-9]+)_(?:(?P<attachment>\d{3,})_.+|(?:text|link)\.html)",
@@ -33,6 +34,7 @@ class Identity:
 
 def identify(names: Sequence[str], folders: Collection[str] = ()) -> list[Identity]:
     """Name the student behind each of the names in one place; ``folders`` are those that are no file's."""
+    names = [name[:MAX_CHARACTERS] for name in names]
     canvas = [_CANVAS.fullmatch(name) for name in names]
     attachments = Counter(match["attachment"] for match in canvas if match and match["attachment"])
     # Canvas numbers every attachment once; a number seen twice is part of somebody's own naming.
@@ -50,11 +52,8 @@ def is_class_download(names: Sequence[str]) -> bool:
 
 
 def safe(name: str) -> str:
-    """The name fit as a folder's name on any system: readable, one line, without separators, at most 200 bytes."""
-    text = printable(name[:MAX_BYTES], "_").replace("/", "_").replace("\\", "_")
-    while len(text.encode()) > MAX_BYTES:
-        text = text[:-1]
-    return text.strip(" .") or "student"
+    """The name fit as a folder's name on any system."""
+    return file_name(name, "student")
 
 
 def unique(identities: Sequence[Identity]) -> list[str]:
@@ -79,7 +78,9 @@ def _from_platform(name: str, canvas: re.Match[str] | None) -> Identity | None:
     if match := _MOODLE.fullmatch(name):
         return Identity(match["student"], match["number"])
     if match := _BLACKBOARD.fullmatch(name):
-        return Identity(match["student"], attempt=match["attempt"])
+        _, _, student = name[: match.start("attempt") - len("_attempt_")].partition("_")
+        if student:
+            return Identity(student, attempt=match["attempt"])
     if canvas:
         return Identity(canvas["student"] or canvas["number"], canvas["number"])
     return None

@@ -1,5 +1,6 @@
 """The code cells of a Jupyter notebook, read from its JSON as leniently as is safe."""
 
+import itertools
 import json
 import re
 from typing import Any
@@ -12,11 +13,14 @@ from autograder.intake.text import decode
 MAX_WITHOUT_OUTPUTS = 10 * MEGABYTE
 LARGE = 4 * MEGABYTE
 MAX_TOKENS = 10_000_000
+MAX_VALUES = 500_000
+MAX_CUTS = 200_000
 
 # Inside a JSON string every quote has a backslash before it, so these are keys and nothing else.
 _HEAVY = re.compile(rb'(?<!\\)"(?:outputs|attachments)"\s*:\s*(?=[\[{])')
 # A string that never ends matches up to the end, and nothing is tried twice: hostile bytes cost no more than others.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|-?[0-9]++', re.DOTALL)
 _CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> )", re.MULTILINE)
 
 
@@ -26,6 +30,7 @@ def notebook_cells(raw: bytes) -> tuple[list[str], tuple[Finding, ...]]:
         raw = without_outputs(raw)
     if len(raw) > MAX_WITHOUT_OUTPUTS:
         raise Refusal("intake.too_big", megabytes=len(raw) // MEGABYTE, limit=MAX_WITHOUT_OUTPUTS // MEGABYTE)
+    _refuse_too_many_values(raw)
     text, remarks = decode(raw)
     if not text.strip():
         raise Refusal("intake.empty")
@@ -38,6 +43,8 @@ def without_outputs(raw: bytes) -> bytes:
     position = tokens = 0
     while key := _HEAVY.search(raw, position):
         kept += (raw[position : key.end()], b"null")
+        if len(kept) > MAX_CUTS:
+            raise Refusal("intake.too_big", megabytes=len(raw) // MEGABYTE, limit=MAX_WITHOUT_OUTPUTS // MEGABYTE)
         depth, position = 0, len(raw)
         for token in _TOKEN.finditer(raw, key.end()):
             tokens += 1
@@ -48,8 +55,20 @@ def without_outputs(raw: bytes) -> bytes:
                 break
             if tokens > MAX_TOKENS:
                 raise Refusal("intake.too_big", megabytes=len(raw) // MEGABYTE, limit=MAX_WITHOUT_OUTPUTS // MEGABYTE)
+    rest = len(raw) - position + sum(map(len, kept))
+    if rest > MAX_WITHOUT_OUTPUTS:
+        raise Refusal("intake.too_big", megabytes=rest // MEGABYTE, limit=MAX_WITHOUT_OUTPUTS // MEGABYTE)
     kept.append(raw[position:])
     return b"".join(kept)
+
+
+def _refuse_too_many_values(raw: bytes) -> None:
+    """Refuse a notebook of so many values that reading them would take hundreds of megabytes."""
+    if raw.count(b"[") + raw.count(b"{") + raw.count(b",") <= MAX_VALUES:
+        return
+    outside_strings = sum(1 for _ in itertools.islice(_VALUE.finditer(raw), MAX_VALUES + 1))
+    if outside_strings > MAX_VALUES:
+        raise Refusal("intake.too_big", megabytes=len(raw) // MEGABYTE, limit=MAX_WITHOUT_OUTPUTS // MEGABYTE)
 
 
 def _parse(text: str) -> object:

@@ -2,11 +2,11 @@
 
 import errno
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from autograder.findings import Finding
-from autograder.intake.archive import members, refuse_too_many
+from autograder.intake.archive import members
 from autograder.intake.choose import Draft, choose, expected_name
 from autograder.intake.defined_twice import defined_twice
 from autograder.intake.discover import Entry
@@ -14,13 +14,15 @@ from autograder.intake.disk import read_file, walk
 from autograder.intake.helpers import helper_texts, without_helpers
 from autograder.intake.notebook import notebook_cells
 from autograder.intake.script import markdown_cells, script_cells
-from autograder.intake.source import MEGABYTE, Source, kind, printable
+from autograder.intake.source import MEGABYTE, Source, kind
 from autograder.intake.submission import Refusal, Rejected, Submission
 from autograder.intake.text import decode, without_surrogates
+from autograder.outside.names import shown
 
 MAX_CODE = 4 * MEGABYTE
+MAX_ALL_CODE = 16 * MEGABYTE
 MAX_CANDIDATES = 50
-MAX_TOTAL = 200 * MEGABYTE
+MAX_TOTAL = 100 * MEGABYTE
 MAX_NESTING = 2
 
 
@@ -32,15 +34,16 @@ def read(entry: Entry) -> Submission | Rejected:
     file, sha256 = entry.file, ""
     helpers: dict[str, str] = {}
     try:
-        candidates = _candidates(_sources(entry), MAX_NESTING)
+        allowance = _Allowance(MAX_TOTAL)
+        candidates = _candidates(_sources(entry), MAX_NESTING, allowance)
         if len(candidates) == 1:
             file = candidates[0].name
-            content = candidates[0].load()
+            content = allowance.load(candidates[0])
             sha256 = hashlib.sha256(content).hexdigest()
             draft = _draft(file, content)
             remarks: tuple[Finding, ...] = ()
         else:
-            drafts, helped = without_helpers(_readable(candidates))
+            drafts, helped = without_helpers(_readable(candidates, allowance))
             draft, picked = choose(drafts)
             remarks = helped + picked
             sha256 = hashlib.sha256(draft.content).hexdigest()
@@ -48,14 +51,30 @@ def read(entry: Entry) -> Submission | Rejected:
     except Refusal as refusal:
         if _lacks_memory(refusal.__cause__):
             raise MemoryError from refusal
-        details = {"file": printable(file), **refusal.finding.details}
-        return Rejected(entry.student, printable(file), sha256, Finding(refusal.finding.code, details))
+        details = {"file": shown(file), **refusal.finding.details}
+        return Rejected(entry.student, shown(file), sha256, Finding(refusal.finding.code, details))
     except OSError as error:
         if _lacks_memory(error):
             raise MemoryError from error
-        return Rejected(entry.student, printable(file), sha256, Finding("intake.unreadable", {"file": printable(file)}))
+        return Rejected(entry.student, shown(file), sha256, Finding("intake.unreadable", {"file": shown(file)}))
     remarks = draft.remarks + remarks + defined_twice(draft.cells)
-    return Submission(entry.student, printable(draft.name), sha256, draft.cells, draft.content, remarks, helpers)
+    return Submission(entry.student, shown(draft.name), sha256, draft.cells, draft.content, remarks, helpers)
+
+
+@dataclass
+class _Allowance:
+    """How many bytes of one student's files may still be read, archives and what is in them alike."""
+
+    left: int
+
+    def load(self, source: Source) -> bytes:
+        """Return the content; raise :class:`Refusal` where it is more than is left."""
+        content = source.load() if self.left >= 0 else b""
+        self.left -= len(content)
+        if self.left < 0:
+            del content  # the error's traceback would hold it
+            raise Refusal("intake.bomb")
+        return content
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
@@ -81,7 +100,7 @@ def _sources(entry: Entry) -> list[Source]:
     return sources
 
 
-def _candidates(sources: list[Source], nesting: int) -> list[Source]:
+def _candidates(sources: list[Source], nesting: int, allowance: _Allowance) -> list[Source]:
     """The notebooks among the files, the likeliest first; archives are looked into when there is none beside them."""
     readable = [source for source in sources if kind(source.name) and not source.problem]
     notebooks = [source for source in readable if kind(source.name) != "zip"]
@@ -90,21 +109,19 @@ def _candidates(sources: list[Source], nesting: int) -> list[Source]:
     if readable and nesting == 0:
         raise Refusal("intake.nested")
     if readable:
-        return _candidates(_unpacked(readable), nesting - 1)
+        return _candidates(_unpacked(readable, allowance), nesting - 1, allowance)
     for source in sources:
         if kind(source.name):
-            raise Refusal(source.problem, file=printable(source.name))
+            raise Refusal(source.problem, file=shown(source.name))
     raise Refusal("intake.no_notebook")
 
 
-def _unpacked(archives: list[Source]) -> list[Source]:
+def _unpacked(archives: list[Source], allowance: _Allowance) -> list[Source]:
     files: list[Source] = []
     refusals: list[Refusal] = []
     for archive in archives[:MAX_CANDIDATES]:
         try:
-            content = archive.load()
-            refuse_too_many(content)
-            files += _below(archive.name, members(content))
+            files += _below(archive.name, members(allowance.load(archive)))
         except Refusal as refusal:
             refusals.append(refusal)
     if refusals and not files:
@@ -120,20 +137,15 @@ def _likelihood(source: Source) -> tuple[bool, bool, int, str]:
     return not expected_name(source.name), kind(source.name) != "notebook", source.name.count("/"), source.name
 
 
-def _readable(candidates: list[Source]) -> list[Draft]:
+def _readable(candidates: list[Source], allowance: _Allowance) -> list[Draft]:
     drafts: list[Draft] = []
     refusals: list[Refusal] = []
-    total = 0
     for source in candidates[:MAX_CANDIDATES]:
         try:
-            content = source.load()
-            total += len(content)
-            drafts.append(_draft(source.name, content))
+            drafts.append(_draft(source.name, allowance.load(source)))
         except Refusal as refusal:
-            refusals.append(
-                Refusal(refusal.finding.code, **{"file": printable(source.name), **refusal.finding.details})
-            )
-        if total > MAX_TOTAL:
+            refusals.append(Refusal(refusal.finding.code, **{"file": shown(source.name), **refusal.finding.details}))
+        if allowance.left < 0 or sum(len(cell) for draft in drafts for cell in draft.cells) > MAX_ALL_CODE:
             break
     if not drafts:
         raise refusals[0]

@@ -1,6 +1,5 @@
 """The files that belong to one student, on disk or inside an archive, behind one type."""
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,13 +47,3 @@ def ignored(name: str) -> bool:
     """Whether operating systems, editors or the course leave such a file behind beside the work itself."""
     lowered = name.lower()
     return lowered.partition(".")[0] in _IGNORED_STEMS or lowered in _IGNORED
-
-
-def printable(name: str, mark: str = "?") -> str:
-    """The name fit for a report, with ``mark`` for control and direction characters and for broken Unicode."""
-    return "".join(mark if _unprintable(char) else char for char in unicodedata.normalize("NFC", name))
-
-
-def _unprintable(char: str) -> bool:
-    # The joiner holds emoji together; every other format character only serves to deceive the eye.
-    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") and char != "\u200d"

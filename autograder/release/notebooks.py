@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -13,42 +14,69 @@ from otter.assign.solutions import replace_solutions
 from autograder.config import load_config
 from autograder.contract.questions import questions
 from autograder.hidden_tests.otter_files import otter_files
+from autograder.release import lesson_file
+from autograder.release.facts import Facts
 
 LANGUAGES = ("en", "zh")
 MASTER = Path("solutions/paged_attention.py")
 STUDENT_FOLDER = Path("assignment")
 GIVEN_CELLS = Path("autograder/sandbox/inside/given_cells.json")
 HIDDEN_TESTS = Path("autograder/hidden_tests")
+ASSISTANTS = Path(__file__).with_name("student_assistants.md")
+ASSISTANTS_READ = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md")
+SOLUTION_FOLDER = Path("solutions/explained")
 README = Path(__file__).with_name("student_readme.md")
+_LANGUAGE_LINE = 'LANGUAGE = "en"'
+_BOTH = re.compile(r'(?m)("""|"|# )([^"#\n]*) / ([^"#\n]*[\u4e00-\u9fff][^"#\n]*)("|$)')  # English / Chinese
+
+MARKERS = re.compile(r'(?ms)^    """ # BEGIN PROMPT.*?# END PROMPT\n|^ *# (?:BEGIN|END) SOLUTION[^\n]*\n')
 
 
-def build(master: Path, lang: str) -> dict[str, bytes]:
-    """Return the student files of one language by name; the same master gives the same bytes."""
+def build(master: Path, lang: str, facts: Facts, solved: bool = False) -> dict[str, bytes]:
+    """Return the files of one language by name, for students or ``solved`` with model answers; no chance in it."""
     notebook = _with_stable_ids(jupytext.read(master))
-    notebook.cells = [cell for cell in notebook.cells if _language(cell) in (None, lang)]
+    left_out = "yours" if solved else "answer"
+    notebook.cells = [c for c in notebook.cells if _language(c) in (None, lang) and left_out not in _tags(c)]
     for cell in notebook.cells:
-        cell.source = _without_solution(cell)
-        folded = "folded" in _tags(cell)
-        cell.metadata = NotebookNode(tags=["folded"]) if folded else NotebookNode()
+        cell.source = facts.fill(MARKERS.sub("", cell.source) if solved else _without_solution(cell))
+        if cell.cell_type == "code":
+            cell.source = _in_one_language(cell.source, lang)
+        cell.metadata = NotebookNode()
     notebook.metadata["lang"] = lang
     name = f"{master.stem}.{lang}"
+    if solved:
+        return {f"{name}.solution.ipynb": _to_ipynb(notebook)}
     text = jupytext.writes(notebook, fmt="py:percent").encode()
-    for cell in notebook.cells:
-        if _tags(cell):
-            cell.metadata = NotebookNode(tags=["folded"], jupyter={"source_hidden": True}, cellView="form")
     return {f"{name}.ipynb": _to_ipynb(notebook), f"{name}.py": text}
 
 
 def generated(root: Path) -> dict[Path, bytes]:
     """Return every file that the release step makes under ``root``, by its path relative to it."""
-    master = root / MASTER
+    master, facts = root / MASTER, facts_of(root)
     files = {MASTER.with_suffix(".ipynb"): _to_ipynb(_with_stable_ids(jupytext.read(master)))}
     for lang in LANGUAGES:
-        files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang).items()}
-    files[GIVEN_CELLS] = _given_cells(root / MASTER)
-    hidden_tests = {HIDDEN_TESTS / name: content for name, content in otter_files(questions()).items()}
-    readme = README.read_text("utf-8").replace("{repository}", load_config(root).repository)
-    return files | {STUDENT_FOLDER / "README.md": readme.encode()} | hidden_tests
+        files |= {STUDENT_FOLDER / name: content for name, content in build(master, lang, facts).items()}
+    files[GIVEN_CELLS] = _given_cells(root / MASTER, facts)
+    files |= {HIDDEN_TESTS / name: content for name, content in otter_files(facts.questions).items()}
+    files |= {STUDENT_FOLDER / name: ASSISTANTS.read_bytes() for name in ASSISTANTS_READ}
+    readme = facts.fill_page(README.read_text("utf-8"))
+    return files | {STUDENT_FOLDER / "README.md": readme.encode(), lesson_file.LESSON: lesson_file.joined(root)}
+
+
+def write_solution(root: Path) -> list[Path]:
+    """Write the explained solution in every language, with the lesson's file; return the paths relative to ``root``."""
+    files = {lesson_file.LESSON.name: lesson_file.joined(root)}
+    for lang in LANGUAGES:
+        files |= build(root / MASTER, lang, facts_of(root), solved=True)
+    (root / SOLUTION_FOLDER).mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (root / SOLUTION_FOLDER / name).write_bytes(content)
+    return [SOLUTION_FOLDER / name for name in files]
+
+
+def facts_of(root: Path) -> Facts:
+    """Return what the texts for students say about the course at ``root``."""
+    return Facts(load_config(root).repository, questions())
 
 
 def write(root: Path) -> None:
@@ -67,10 +95,11 @@ def drift(root: Path) -> list[str]:
     ]
 
 
-def _given_cells(master: Path) -> bytes:
+def _given_cells(master: Path, facts: Facts) -> bytes:
     """Return the code cells in which students change nothing, as JSON: the sandbox compiles them once for all."""
     cells = [cell for cell in jupytext.read(master).cells if cell.cell_type == "code"]
-    given = [cell.source for cell in cells if _without_solution(cell) == cell.source]
+    given = [_in_one_language(facts.fill(cell.source), lang) for cell in cells if _given(cell) for lang in LANGUAGES]
+    given = list(dict.fromkeys(given))
     return (json.dumps(given, ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -80,6 +109,16 @@ def _tags(cell: NotebookNode) -> list[str]:
 
 def _language(cell: NotebookNode) -> str | None:
     return next((tag.removeprefix("lang-") for tag in _tags(cell) if tag.startswith("lang-")), None)
+
+
+def _given(cell: NotebookNode) -> bool:
+    return bool(_without_solution(cell) == cell.source)
+
+
+def _in_one_language(code: str, lang: str) -> str:
+    """Return code with its texts and comments in the notebook's language."""
+    code = _BOTH.sub(lambda both: both[1] + both[2 + LANGUAGES.index(lang)] + both[4], code)
+    return code.replace(_LANGUAGE_LINE, f'LANGUAGE = "{lang}"')
 
 
 def _without_solution(cell: NotebookNode) -> str:

@@ -17,9 +17,10 @@ from otter.generate import main as otter_generate
 
 from autograder.config import load_config
 from autograder.contract.questions import questions
+from autograder.contract.seed import read_seed
 from autograder.grading.one.gradescope import OTTER_SETTINGS
 from autograder.grading.one.hidden_test_files import tests_version
-from autograder.grading.otter.plugin import MANIFEST
+from autograder.grading.otter.plugin import MANIFEST, SEED
 from autograder.release import ReleaseError
 from autograder.release.lock import locked, needed
 
@@ -51,7 +52,9 @@ def build(root: Path) -> bytes:
     for script in OWN_SCRIPTS.iterdir():
         if script.is_file():
             files[script.name] = _filled(script.read_text("utf-8"), pins).encode()
+    files |= seed_files(root)
     manifest = {
+        "seed": read_seed(load_config(root).seed_file).sha256,
         "sources": sources_hash(root),
         "tests": tests_version(),
         "otter": pins["otter-grader"],
@@ -61,6 +64,12 @@ def build(root: Path) -> bytes:
     }
     files[MANIFEST] = json.dumps(manifest, indent=2).encode()
     return _zipped(files)
+
+
+def seed_files(root: Path) -> dict[str, bytes]:
+    """Return the file with the course seed as it stands in the zip; nothing where the course has none."""
+    seed_file = load_config(root).seed_file
+    return {SEED: f"{read_seed(seed_file).text}\n".encode()} if seed_file else {}
 
 
 def sources_hash(root: Path) -> str:

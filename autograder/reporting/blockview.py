@@ -10,6 +10,7 @@ The picture follows the one that students draw in their notebook, one row per bl
     2 |       | free
     3 |! ! ! !| A[0] free     claimed twice
     4 |? ? ? ?| lost          neither held nor free
+    ∅ |A A| 2 tokens of A     more tokens than its blocks have slots
     A: 10 tokens, block table [3, 0, 1]
 """
 
@@ -57,6 +58,7 @@ class Picture:
     blocks: tuple[Block, ...]
     lines: tuple[str, ...]
     labels: tuple[str, ...]
+    homeless: tuple[tuple[str, int], ...] = ()
 
 
 def picture(state: object, words: Words) -> Picture:
@@ -71,7 +73,9 @@ def picture(state: object, words: Words) -> Picture:
     lines = [_table(request, words) for request in requests]
     if num_blocks > MOST_BLOCKS:
         lines.insert(0, words.text("picture.more", count=num_blocks - MOST_BLOCKS))
-    return Picture(blocks, tuple(lines), tuple(request.label for request in requests))
+    homeless = [(r.label, r.seq_len - len(r.table) * block_size) for r in requests if r.table]
+    labels = tuple(request.label for request in requests)
+    return Picture(blocks, tuple(lines), labels, tuple((label, count) for label, count in homeless if count > 0))
 
 
 def _block(
@@ -128,6 +132,8 @@ def text(state: object, words: Words) -> str:
     drawn = picture(state, words)
     width = max((len(label) for label in drawn.labels), default=1)
     rows = [f"{b.number:4} |{' '.join(s.ljust(width) for s in b.symbols)}| {b.claims}" for b in drawn.blocks]
+    rows += [f"   ∅ |{' '.join([label] * min(count, MOST_SLOTS))}| {_without_slot(label, count, words)}"
+             for label, count in drawn.homeless]  # fmt: skip
     return "\n".join([*rows, *(f"     {line}" for line in drawn.lines)])
 
 
@@ -135,8 +141,14 @@ def svg(state: object, title: str, words: Words) -> Markup:
     """Return the picture as an inline SVG element; the page's style sheet gives it its colours."""
     drawn = picture(state, words)
     rows = [_svg_row(drawn, block) for block in drawn.blocks]
+    lost = [
+        Block(len(rows) + i, (label,) * min(count, MOST_SLOTS), _without_slot(label, count, words))
+        for i, (label, count) in enumerate(drawn.homeless)
+    ]
+    rows += [_svg_row(drawn, block, "twice") for block in lost]
     lines = [_svg_text(0, len(rows) + i, line) for i, line in enumerate(drawn.lines)]
-    widths = [_end(block) + _width(block.claims) for block in drawn.blocks] + [_width(line) for line in drawn.lines]
+    widths = [_end(block) + _width(block.claims) for block in (*drawn.blocks, *lost)]
+    widths += [_width(line) for line in drawn.lines]
     width, height = max(widths), (len(rows) + len(lines)) * ROW
     return Markup(
         f'<svg class="blocks" role="img" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
@@ -144,14 +156,18 @@ def svg(state: object, title: str, words: Words) -> Markup:
     )
 
 
-def _svg_row(drawn: Picture, block: Block) -> str:
+def _without_slot(label: str, count: int, words: Words) -> str:
+    return words.text("picture.homeless", label=label, count=count)
+
+
+def _svg_row(drawn: Picture, block: Block, look: str = "") -> str:
     row = block.number
-    cells = [_cell(drawn, LEFT + i * SIDE, row * ROW, symbol) for i, symbol in enumerate(block.symbols)]
-    return _svg_text(0, row, str(row)) + "".join(cells) + _svg_text(_end(block), row, block.claims)
+    cells = [_cell(drawn, LEFT + i * SIDE, row * ROW, symbol, look) for i, symbol in enumerate(block.symbols)]
+    return _svg_text(0, row, "∅" if look else str(row)) + "".join(cells) + _svg_text(_end(block), row, block.claims)
 
 
-def _cell(drawn: Picture, x: int, y: int, symbol: str) -> str:
-    look = LOOKS.get(symbol) or f"used tint{drawn.labels.index(symbol) % TINTS}"
+def _cell(drawn: Picture, x: int, y: int, symbol: str, look: str = "") -> str:
+    look = look or LOOKS.get(symbol) or f"used tint{drawn.labels.index(symbol) % TINTS}"
     box = f'<rect class="{look}" x="{x + 1}" y="{y + 2}" width="{SIDE - 2}" height="{SIDE}"/>'
     mark = "·" if symbol == "." else symbol.strip()
     return box + (f'<text class="{look}" x="{x + SIDE // 2}" y="{y + 17}">{escape(mark)}</text>' if mark else "")

@@ -18,6 +18,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "place": ("request", "ids", "seq_len"),
     "seize": ("manager", "request", "ids"),
     "vacate": ("manager", "request"),
+    "attributes": ("label",),
     "real_size": ("num_blocks", "block_size", "calls"),
 }
 

@@ -1,5 +1,6 @@
 """Writing files so that a reader never meets half of one."""
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -17,3 +18,14 @@ def write_atomic(path: Path, content: bytes) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def student_folder(out: Path, student: str, *below: str) -> Path:
+    """Make and return ``out/students/<student>`` or a folder in it; raise OSError where a link leads elsewhere."""
+    folder = out
+    for name in ("students", student, *below):
+        folder /= name
+        if folder.is_symlink():
+            raise OSError(errno.ELOOP, "a link stands where a folder of results belongs", str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.contract.questions import questions
+from autograder.outside.text import for_csv
 from autograder.reporting.feedback import Policy, visible
-from autograder.reporting.files import write_atomic
+from autograder.reporting.files import student_folder, write_atomic
 from autograder.reporting.report import render_html, render_markdown
 from autograder.reporting.results import GradeLine, SubmissionResult
 from autograder.reporting.schema import to_bytes, to_json
@@ -21,7 +22,6 @@ COLUMNS = (
     "max_points",
     "pending_points",
 )
-FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 
 
 def grades_csv(results: Iterable[SubmissionResult | GradeLine]) -> bytes:
@@ -33,13 +33,8 @@ def grades_csv(results: Iterable[SubmissionResult | GradeLine]) -> bytes:
         questions = result.questions
         points = [questions[q].points if q in questions and questions[q].max_points else "" for q in COLUMNS[2:-3]]
         totals = (result.points, result.max_points, result.pending_points)
-        writer.writerow([_plain(result.student), result.status, *points, *totals])
+        writer.writerow([for_csv(result.student), result.status, *points, *totals])
     return table.getvalue().encode("utf-8", errors="replace")
-
-
-def _plain(cell: str) -> str:
-    """Return ``cell`` so that no spreadsheet takes it for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
 def write_grades(out: Path, results: Iterable[SubmissionResult | GradeLine]) -> None:
@@ -60,7 +55,6 @@ def student_files(result: SubmissionResult, words: Words, policy: Policy) -> dic
 
 def write_student(out: Path, result: SubmissionResult, words: Words, policy: Policy) -> None:
     """Write ``out/students/<student>/`` with results.json, report.html, report.md and gradescope.json."""
-    folder = out / "students" / result.student
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = student_folder(out, result.student)
     for name, content in student_files(result, words, policy).items():
         write_atomic(folder / name, content)

@@ -18,7 +18,9 @@ from autograder.reporting.results import (
 from autograder.reporting.schema import row, test_row
 
 SAME_VERSIONS = ("autograder", "tests")
-MACHINE_FAULTS = frozenset({"run.machine", "device.missing"})
+COMMON = (*SAME_VERSIONS, "seed")
+"""What is the same on every device; only the CPU part has a seed."""
+MACHINE_FAULTS = frozenset({"run.machine", "device.missing", "device.fault", "device.watch"})
 
 
 class MergeError(Found):
@@ -108,7 +110,7 @@ def _by_device(first: SubmissionResult, second: SubmissionResult, field: str, de
     for side in (first, second):
         single = devices > 1 and "+" not in side.device
         for name, value in getattr(side, field).items():
-            key = f"{side.device}.{name}" if single and name not in SAME_VERSIONS else name
+            key = f"{side.device}.{name}" if single and name not in COMMON else name
             facts[key] = min(value, facts.get(key, value))
     return dict(sorted(facts.items()))
 

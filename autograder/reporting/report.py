@@ -1,6 +1,5 @@
 """One submission's report: a self-contained page and the same as Markdown."""
 
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,8 +11,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from autograder.outside.text import for_markdown
 from autograder.reporting import blockview
 from autograder.reporting.describe import describe
+from autograder.reporting.play_line import play_line
 from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
 from autograder.reporting.words import Words
 
@@ -30,9 +31,10 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Example:
-    """The shortest failing example: its steps in words, and the states around the last one."""
+    """The shortest failing example: its steps in words, the line that plays it, and the states around the last step."""
 
     steps: tuple[str, ...]
+    play: str
     before: object
     after: object
 
@@ -150,17 +152,13 @@ def _section(name: str, question: QuestionResult, result: SubmissionResult, word
 
 def _example(example: Mapping[str, Any], words: Words) -> Example:
     steps = tuple(describe(operation, words) for operation in example["operations"])
-    return Example(steps, example["before"], example["after"])
+    return Example(steps, play_line(example["operations"]), example["before"], example["after"])
 
 
 def case_title(test: TestResult, words: Words) -> str:
     """Return what a case is about, in words; its id where the catalogue has none."""
     key = f"{test.id}.title"
     return words.text(key) if key in words else test.id
-
-
-def _escape_markdown(value: object) -> str:
-    return re.sub(r"([\\`*<>\[\]|])", r"\\\1", str(value))
 
 
 @cache
@@ -180,5 +178,5 @@ def _template(name: str) -> Template:
         "svg": blockview.svg,
         "picture": blockview.text,
     }
-    environment.filters["md"] = _escape_markdown
+    environment.filters["md"] = for_markdown
     return environment.get_template(f"{name}.jinja")

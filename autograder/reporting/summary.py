@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from hashlib import sha256
 
 from autograder.contract.questions import questions
+from autograder.outside.text import for_csv
 from autograder.reporting.results import GradeLine, SubmissionResult
 from autograder.reporting.words import Words
 
@@ -25,7 +26,7 @@ def pseudonyms(results: Collection[SubmissionResult]) -> dict[str, str]:
 def who_is_who(names: Mapping[str, str]) -> bytes:
     """Return the staff's list of pseudonyms as CSV, sorted by pseudonym."""
     table = io.StringIO()
-    rows = sorted((pseudonym, student) for student, pseudonym in names.items())
+    rows = sorted((pseudonym, for_csv(student)) for student, pseudonym in names.items())
     csv.writer(table, lineterminator="\n").writerows([("pseudonym", "student"), *rows])
     return _bytes(table.getvalue())
 

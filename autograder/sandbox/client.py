@@ -7,12 +7,14 @@ from autograder.sandbox.limits import INERT_PACKAGES, PACKAGES, Limits
 from autograder.sandbox.trusted.child import Child, Died
 from autograder.sandbox.trusted.fork_server import ForkServer
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
-from autograder.sandbox.trusted.server import Server, ServerDied
+from autograder.sandbox.trusted.server import START_S, Server, ServerDied
 from autograder.sandbox.trusted.validate_reply import Trace
+from autograder.sandbox.trusted.watchdog import cpu_clock
 
 __all__ = [
     "INERT_PACKAGES",
     "PACKAGES",
+    "START_S",
     "Child",
     "Died",
     "ForkServer",
@@ -22,6 +24,7 @@ __all__ = [
     "Server",
     "ServerDied",
     "Trace",
+    "cpu_clock",
     "only_trace",
     "request_for",
     "server_on",

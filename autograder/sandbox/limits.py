@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 MIB = 1 << 20
 PACKAGES = ("torch", "numpy", "einops", "pandas")
 """What a submission can import and use, besides Python's own modules; the first two are there before it starts."""
-INERT_PACKAGES = tuple("IPython ipywidgets matplotlib nest_asyncio otter plotly requests seaborn tqdm".split())
+INERT_PACKAGES = tuple(
+    "IPython ipywidgets matplotlib nest_asyncio otter paged_lesson plotly requests seaborn tqdm".split()
+)
 """What can be imported everywhere and does nothing: plots, widgets, progress bars (tqdm still goes over its items)."""
 MOST_NOTES = 40
 """Of a notebook's faults so many are told; a thousand cells that fail alike need no thousand sentences."""
@@ -15,7 +17,11 @@ EXIT_MACHINE, EXIT_DEVICE = 88, 89
 
 @dataclass(frozen=True)
 class Limits:
-    """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies."""
+    """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies.
+
+    The last ones are the budget of a whole submission: ``submission_s`` counts work and sleep of all its children and
+    the grader's own work for it, but not what a busy machine makes it wait; ``submission_wall_s`` counts everything.
+    """
 
     load_cpu_s: float = 1.5
     case_cpu_s: float = 0.4
@@ -23,10 +29,14 @@ class Limits:
     idle_s: float = 0.4
     wall_s: float = 10.0
     memory_bytes: int = 256 * MIB
-    reply_bytes: int = 4 * MIB
+    reply_bytes: int = 1 * MIB
     open_files: int = 64
     threads: int = 64
     file_bytes: int = 0
+    locked_bytes: int = 0
+    submission_s: float = 10.0
+    submission_wall_s: float = 60.0
+    submission_bytes: int = 32 * MIB
 
     def to_json(self) -> dict[str, float | int]:
         """Return the limits as plain JSON data."""

@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 
 MAGIC = b"PA01"
 HEADER = struct.Struct("!4sII")
+MAX_NODES, MAX_VALUES = 50_000, 500_000
+"""Lists and objects, and values, in one frame: far more than any answer needs, and little memory to read."""
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -108,6 +110,8 @@ class Decoder:
 
 
 def _parse(text: bytes) -> dict[str, Any]:
+    if text.count(b"[") + text.count(b"{") > MAX_NODES or text.count(b",") > MAX_VALUES:
+        raise ProtocolError("too many values")
     try:
         data = _from_json(text.decode("utf-8"))
         if _SURROGATE_ESCAPE.search(text):

@@ -23,6 +23,7 @@ EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 REFUSED_IN_ARTIFACTS = set('":<>|*?\r\n\\')
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 NOT_CANCELLED = "${{ !cancelled() }}"
+EARLIER_RUN = "inputs.earlier_run != ''"
 
 
 def working_tree(target: Path) -> Path:
@@ -107,7 +108,11 @@ class Workflow:
         log, failed = [], ""
         for step in spec["steps"]:
             condition = step.get("if", "")
-            assert condition in ("", NOT_CANCELLED), f"unknown condition {condition}"
+            if condition == EARLIER_RUN:
+                if not context["inputs"].get("earlier_run"):
+                    continue
+                condition = ""
+            assert condition in ("", NOT_CANCELLED, "always()"), f"unknown condition {condition}"
             if failed and not condition:
                 continue
             name = str(step.get("name") or step["uses"])
@@ -152,6 +157,11 @@ class Workflow:
             shutil.copy2(file, artifact / file.relative_to(common))
 
     def _download(self, workspace: Path, settings: Mapping[str, str]) -> None:
+        if "name" in settings:
+            shutil.copytree(
+                self.artifacts / settings["name"], workspace / settings.get("path", "."), dirs_exist_ok=True
+            )
+            return
         for artifact in self.artifacts.glob(settings["pattern"]):
             shutil.copytree(artifact, workspace / settings["path"] / artifact.name)
 

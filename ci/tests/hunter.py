@@ -8,6 +8,7 @@ CANARIES = {
     "scenario": rb"drawn_scenario[s]",
     "model": rb"ReferencePoo[l]",
     "comparison": rb"first_deviatio[n]",
+    "seed": rb"whic[h] everybody knows",
     "solution": rb"BEGIN SOLUTIO[N]",
 }
 """A text that occurs in each kind of secret, in its source and, where there is one, in its compiled form."""

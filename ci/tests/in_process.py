@@ -33,3 +33,8 @@ def deviation_of(source: str, scenario: Scenario) -> Deviation | None:
     return first_deviation(
         scenario.question, scenario.operations, trace_of(source, scenario.operations), scenario.focus
     )
+
+
+def by_hand(scenario: Scenario) -> Scenario:
+    """Return the form of a scenario that sets states by hand, where it has one."""
+    return scenario.form_by_hand if scenario.by_hand else scenario

@@ -67,7 +67,7 @@ def _receive(scenario: Scenario, reply: bytes, chance: random.Random) -> str:
         return "unfinished"
     try:
         if "loaded" in frames[0].data:
-            notes_of(frames[0].data["loaded"])
+            notes_of(frames[0].data["loaded"], 3)
             return "errors of cells"
         [trace] = traces_of(frames[0], [len(scenario.operations)])
     except ProtocolError:

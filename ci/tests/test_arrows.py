@@ -19,22 +19,24 @@ MAY_IMPORT = {
     "findings": set(),
     "contract": set(),
     "hidden_tests": {"contract"},
-    "intake": set(),
-    "reporting": {"contract"},
+    "outside": set(),
+    "intake": {"outside"},
+    "lesson": set(),
+    "reporting": {"contract", "outside"},
     "sandbox/client": {"sandbox.trusted", "sandbox.limits"},
     "sandbox/limits": set(),
     "sandbox/protocol": set(),
     "sandbox/trusted": {"contract.operations", "sandbox.limits", "sandbox.protocol", "sandbox.walls.visible_paths"},
     "sandbox/walls": {"sandbox.limits"},
     "sandbox/inside": {"contract.operations", "sandbox.limits", "sandbox.protocol"},
-    "grading": {"contract", "hidden_tests", "intake", "reporting", "sandbox.client", "config"},
+    "grading": {"contract", "hidden_tests", "intake", "outside", "reporting", "sandbox.client", "config"},
     "release": {"config", "contract", "grading", "hidden_tests", "reporting", "intake"},
-    "progress": {"contract.questions", "reporting"},
+    "progress": {"contract.questions", "outside", "reporting"},
     "config": set(),
 }
 BEFORE_THE_WALLS = ("forkserver", "gpu_child")
 """The programs of ``sandbox/inside`` that put up the walls, and so may import them."""
-TORCH_IN = "sandbox/inside"
+TORCH_IN = ("sandbox/inside/", "lesson/")
 ENTRANCES = ("cli", "__init__", "__main__", "sandbox/__init__")
 
 

@@ -6,9 +6,10 @@ import pytest
 from classes import CEILING, solution
 from sandbox_samples import CASE, LEDGER, NEW, RIGHT, SHORT, shared_server, spawn
 
+from autograder.contract.scenarios import scenarios
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.sandbox.client import Died, ForkServer
-from autograder.sandbox.protocol import pack
+from autograder.sandbox.protocol import Message, ProtocolError, pack
 from autograder.sandbox.trusted.request import request_for
 
 HANG = "while True: pass"
@@ -108,3 +109,45 @@ def test_a_call_that_kills_costs_its_own_question_and_what_rests_on_it(server, c
     statuses = verdicts(server, source.replace(call, f"{call}\n    {end}"))
     assert own in lost(statuses) <= {own, "q5"}
     assert all(status != "passed" for case, status in statuses.items() if case.startswith(own))
+
+
+def test_the_border_between_text_and_bytes_is_part_of_what_is_known_again():
+    """Else a reply could be forged whose bytes run together as those of a right one do."""
+    request = request_for([[LEDGER]])
+    whole = b'{"traces":[[{"returned":1,"state":null}]]}'
+    known = request.reply(Message(whole, b""))
+    request.found_right(known)
+    assert request.reply(Message(whole, b"")).traces is None
+    for border in range(len(whole)):
+        other = Message(whole[:border], whole[border:])
+        with pytest.raises(ProtocolError):
+            request.reply(other)
+
+
+LEAVES_TRACES = """
+
+_seen = set()
+_prefill = KVCacheManager.allocate_for_prefill
+
+
+def _once(self, req):
+    if req.request_id in _seen and len(req.block_table) == 0:
+        raise KeyError("this id was served before, in another case")
+    _seen.add(req.request_id)
+    return _prefill(self, req)
+
+
+KVCacheManager.allocate_for_prefill = _once
+"""
+
+
+def test_what_fails_beside_other_cases_alone_and_passes_in_a_fresh_child_passes(server):
+    """Some submissions keep state in the class. A case depends on no other, so that costs nothing."""
+    source = solution() + LEAVES_TRACES
+    with server.spawn() as child:
+        child.load([source])
+        cases = [scenarios()[case].operations for case in ("q2.basic", "q2.boundaries")]
+        [reply] = child.answers([request_for(cases)])
+    assert any("raised" in seen for seen in reply.traces[1]), "the cases do not disturb one another"
+    statuses = verdicts(server, source)
+    assert statuses["q2.basic"] == statuses["q2.block_size_one"] == statuses["q2.second_prefill"] == "passed"

@@ -13,7 +13,7 @@ def noted(*cells: str, helpers: dict[str, str] | None = None) -> list[tuple[str,
     """Return code, cell and the telling detail of every note."""
     with spawn() as child:
         notes = child.load(cells, helpers=helpers)
-    telling = ("error", "package", "magic", "python", "code")
+    telling = ("error", "package", "magic", "python", "code", "count")
     return [
         (n["code"], n["details"]["cell"], next(n["details"][key] for key in telling if key in n["details"]))
         for n in notes
@@ -57,7 +57,8 @@ def test_what_goes_on_stays_within_its_cell_when_cells_run_cells() -> None:
 @pytest.mark.parametrize("cell", ["1/0", "def broken(:", "%%bash\nls", "import absent_{}"])
 def test_of_a_thousand_faults_some_are_told(cell: str) -> None:
     notes = noted(*(cell.format(number) for number in range(1000)), "assert True")
-    assert len(notes) == MOST_NOTES
+    assert len(notes) == MOST_NOTES + 1
+    assert notes[-1] == ("cell.more", 1000, 1000 - MOST_NOTES)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,20 @@ def test_the_students_own_settings_do_not_count(wrong_prefill):
     assert "shortest example" not in (report / "students/submission/report.md").read_text(encoding="utf-8")
 
 
+def test_a_students_git_settings_run_nothing(tmp_path):
+    checkout, breach = repository(tmp_path / "repository", solution()), tmp_path / "breach"
+    (checkout / ".gitattributes").write_text("* filter=theirs\n", encoding="utf-8")
+    commit(checkout)
+    with (checkout / ".git/config").open("a", encoding="utf-8") as config:
+        config.write(f'[filter "theirs"]\n\tsmudge = touch {breach}; cat\n[core]\n\tfsmonitor = touch {breach}\n')
+    graded = subprocess.run(
+        [TEMPLATES / "grade", checkout, tmp_path / "out"], capture_output=True, text=True, check=False
+    )
+    assert graded.returncode == 0, graded.stderr
+    assert (tmp_path / "out" / "junit.xml").exists()
+    assert not breach.exists()
+
+
 def test_a_file_that_cannot_be_graded_fails_the_job_and_still_has_its_report(tmp_path, course):
     job, report = push(tmp_path, course, TRUNCATED)
     assert job.failed_step == "Grade"

@@ -2,7 +2,7 @@
 
 import pytest
 from classes import CEILING, NEEDS_BLOCK, solution
-from in_process import deviation_of
+from in_process import by_hand, deviation_of
 
 from autograder.contract.families.drawn import drawn_scenarios
 from autograder.contract.miniature import miniature
@@ -19,7 +19,7 @@ READ = "for block in req.block_table]"
 FACTOR = "2 * num_layers * num_kv_heads"
 BY_ID = "req.block_table.extend(allocated_blocks if KNOWN.setdefault(req.request_id, req) is req else [])"
 BY_LENGTH = "needed_blocks = KNOWN.setdefault(req.seq_len, (req.seq_len + self.block_size - 1) // self.block_size)"
-CASES = {**{s.id: s for s in walks()}, **drawn_scenarios(PUBLIC)}
+CASES = {s.id: by_hand(s) for s in [*walks(), *drawn_scenarios(PUBLIC).values()]}
 SMALL = [
     ("q1.shapes", [(FACTOR, "(2 - (num_kv_heads == 1)) * num_layers * num_kv_heads")]),
     ("q1.shapes", [("dtype_bytes: int = 2\n", "bytes_each: int = 2\n"), ("* dtype_bytes", "* bytes_each")]),
@@ -30,7 +30,7 @@ SMALL = [
     ("q2.small_scope", [(CEILING, "needed_blocks = req.seq_len // self.block_size + 1")]),
     ("q3.real_size", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
     ("q3.long_life", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
-    ("q3.small_scope", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
+    ("q3.small_scope", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
     ("q4.real_size", [(READ, "for block in sorted(req.block_table)]")]),
     ("q4.again", [(READ, "for block in KNOWN.setdefault(req.request_id, list(req.block_table))]")]),
     ("q5.long_life", [("self.free_blocks.extend(blocks)", "self.free_blocks.extend(blocks[:-1])")]),

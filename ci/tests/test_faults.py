@@ -1,8 +1,10 @@
 """Whatever breaks under a batch, nothing graded is lost or doubled, and ``--resume`` finishes it."""
 
 import ast
+import json
 import os
 import resource
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -13,7 +15,11 @@ from classes import make_class
 from commands import autograder, start_autograder
 from kills import LEVELS, kill, levels
 
+from autograder.config import Config
+from autograder.grading.many.batch import Settings, grade_batch
 from autograder.grading.many.journal import rows
+from autograder.intake.discover import discover
+from autograder.reporting.results import GradeLine
 
 ROOT = Path(__file__).resolve().parents[2]
 CLASS_SIZE = 10
@@ -85,6 +91,9 @@ def test_a_full_disk_stops_the_run_in_one_sentence_and_resume_finishes_it(
         assert full.returncode == 2
         assert "No space left" in full.stderr or "no space left" in full.stderr
         assert full.stderr.count("\n") == 1
+        for line in (out / "journal.jsonl").read_bytes().splitlines(keepends=True):
+            assert line.endswith(b"\n"), "half a row was left"
+            json.loads(line)
         subprocess.run(["mount", "-o", "remount,size=16m", out], check=True)
         assert autograder("grade", course, "-o", out, "--resume").returncode == 0
         assert_finished(out, expected)
@@ -146,3 +155,25 @@ def test_no_limit_or_deadline_hangs_on_the_wall_clock() -> None:
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 asked = (node.value.id, node.attr)
                 assert asked not in {("time", "time"), ("datetime", "now"), ("date", "today"), ("time", "ctime")}, file
+
+
+def test_a_worker_that_is_stuck_is_replaced(course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing ends a stopped process but somebody who waits for it no longer."""
+    monkeypatch.setattr("autograder.grading.many.worker.STUCK_AFTER_S", 20.0)
+    entries = discover([course])[:3]
+    stopped: list[int] = []
+    seen: list[str] = []
+
+    def stop_the_worker(line: GradeLine) -> None:
+        seen.append(line.student)
+        if not stopped:
+            stopped.extend(levels(os.getpid())[1])
+            for pid in stopped:
+                os.kill(pid, signal.SIGSTOP)
+
+    settings = Settings(Config(), jobs=1, allow_weak=True)
+    lines = grade_batch(entries, tmp_path / "out", settings, stop_the_worker)
+    assert stopped
+    assert sorted(seen) == [line.student for line in lines] == [entry.student for entry in entries]
+    assert all(line.status == "graded" for line in lines)
+    assert not [pid for pid in stopped if is_alive(pid)]

@@ -9,10 +9,20 @@ MAX_CPU_S = 8.0  # of a whole submission: its cells, about one a question, and a
 SAMPLES = sorted(expected_points())
 
 
+def share(environment: str) -> list[str]:
+    """Return the samples that are tried in one environment; the bench tries all of them everywhere."""
+    return SAMPLES[ENVIRONMENTS.index(environment) :: len(ENVIRONMENTS)]
+
+
 @functools.cache
 def run(environment: str) -> Run:
-    """Return the run of one environment over its share of the samples; the bench runs all of them everywhere."""
-    return run_suite(environment, SAMPLES[ENVIRONMENTS.index(environment) :: len(ENVIRONMENTS)])
+    """Return the run of one environment over its share of the samples."""
+    return run_suite(environment, share(environment))
+
+
+def test_every_sample_is_tried_somewhere() -> None:
+    assert len(SAMPLES) >= 80
+    assert sorted(o.name for environment in ENVIRONMENTS for o in run(environment).outcomes) == SAMPLES
 
 
 def test_every_sample_on_disk_has_an_expected_verdict() -> None:
@@ -22,7 +32,7 @@ def test_every_sample_on_disk_has_an_expected_verdict() -> None:
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_every_sample_earns_what_it_must(environment: str) -> None:
     earned = {outcome.name: outcome.points for outcome in run(environment).outcomes}
-    assert earned == {name: points for name, points in expected_points().items() if name in earned}
+    assert earned == {name: expected_points()[name] for name in share(environment)}
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)

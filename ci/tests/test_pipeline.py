@@ -16,9 +16,10 @@ from actions import ROOT, Played, Workflow, branch, commit, working_tree
 from classes import CEILING, NEEDS_BLOCK, solution
 from commands import autograder
 
-from autograder.reporting.bundle import results_of, verify
+from autograder.reporting.received_bundle import results_of, verify
 
 WORKFLOW = ROOT / ".github" / "workflows" / "grade.yml"
+ON_A_GPU = ROOT / ".github" / "workflows" / "grade-gpu.yml"
 SIZE, ON_GPU = 40, 30
 AWKWARD = '名字: "quoted" <and> 🎓?'
 SHARDS = 4
@@ -61,15 +62,15 @@ class Pipeline:
     artifacts: Path
     jobs: dict[str, Played]
 
-    def bundle(self, workspace: Path, artifacts: Path) -> Played:
-        """Play the last job on these artifacts."""
-        return Workflow(WORKFLOW, {"": self.course}, artifacts).play("bundle", workspace, context("all"))
+    def bundle(self, workspace: Path, artifacts: Path, workflow: Path = ON_A_GPU) -> Played:
+        """Play the last job of a workflow on these artifacts."""
+        return Workflow(workflow, {"": self.course}, artifacts).play("bundle", workspace, context("all"))
 
 
 def context(branch_name: str, shard: int = 0) -> dict:
     return {
-        "inputs": {"submissions": "work", "branch": branch_name},
-        "github": {"sha": "HEAD"},
+        "inputs": {"submissions": "work", "branch": branch_name, "cpu_run": "1"},
+        "github": {"sha": "HEAD", "token": ""},
         "matrix": {"shard": shard},
         "strategy": {"job-total": SHARDS},
     }
@@ -87,7 +88,8 @@ def pipeline(tmp_path_factory) -> Pipeline:
             for n in range(1, SHARDS + 1)
         }
         stand_in = {"DEVICE": "fakegpu"}
-        running["gpu"] = pool.submit(workflow.play, "gpu", folder / "gpu" / "work", context("some"), stand_in)
+        on_a_gpu = Workflow(ON_A_GPU, workflow.repositories, workflow.artifacts)
+        running["gpu"] = pool.submit(on_a_gpu.play, "gpu", folder / "gpu" / "work", context("some"), stand_in)
         jobs = {name: job.result() for name, job in running.items()}
     played = Pipeline(folder / "course", folder / "artifacts", jobs)
     jobs["bundle"] = played.bundle(folder / "bundle" / "work", folder / "artifacts")
@@ -163,7 +165,7 @@ def copied_artifacts(pipeline: Pipeline, target: Path, wanted: str) -> Path:
 
 def test_without_a_gpu_everyone_gets_a_bundle_with_points_pending(pipeline, tmp_path):
     artifacts = copied_artifacts(pipeline, tmp_path / "artifacts", "run-cpu-*")
-    job = pipeline.bundle(tmp_path / "job" / "work", artifacts)
+    job = pipeline.bundle(tmp_path / "job" / "work", artifacts, WORKFLOW)
     assert job.failed_step == "", job.log
     run = unpacked(artifacts / "grades", tmp_path / "grades")
     assert [row["pending_points"] for row in table(run).values()].count("20") == SIZE - 1
@@ -202,5 +204,5 @@ def test_a_shard_without_students_merges(pipeline, tmp_path):
     (artifacts / "run-cpu-5").mkdir()
     with tarfile.open(artifacts / "run-cpu-5" / "run.tar", "w") as archive:
         archive.add(empty, "run")
-    job = pipeline.bundle(tmp_path / "job" / "work", artifacts)
+    job = pipeline.bundle(tmp_path / "job" / "work", artifacts, WORKFLOW)
     assert job.failed_step == "", job.log

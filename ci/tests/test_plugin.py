@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from commands import ENVIRONMENT, ROOT
 
-from autograder.grading.one.grade_one import not_gradable
+from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results
 from autograder.grading.otter.plugin import ConfinedSubmission, set_aside
 from autograder.release.zip import build
 
@@ -112,6 +112,19 @@ def test_everything_but_the_work_leaves_the_folder_once(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["trusted.ipynb"]
 
 
+class Passes:
+    """What an attacker would like Otter's tests to see."""
+
+    def check(self, case: str) -> None:
+        """Find nothing wrong."""
+
+
+def as_if_everything_had_passed():
+    for file in hidden_test_files("cpu"):
+        file.run({"submission": Passes()})
+    return otter_results("cpu")
+
+
 @pytest.mark.parametrize(
     ("outputs", "why"),
     [
@@ -129,7 +142,8 @@ def test_results_are_void_where_the_trusted_cell_did_not_finish(tmp_path, output
     plugin.before_grading(None)
     notebook = plugin.before_execution(nbformat.v4.new_notebook())
     notebook.cells[0].outputs = [nbformat.from_dict(output) for output in outputs]
-    results = not_gradable("as if nothing had passed")
+    results = as_if_everything_had_passed()
+    assert results.total == 80
     results.notebook = notebook
     plugin.after_grading(results)
     seen = results.to_gradescope_dict(AutograderConfig())

@@ -111,7 +111,7 @@ def test_every_end_is_noted_and_nothing_stops_the_calls_that_follow():
     names = [end["raised"]["name"] if "raised" in end else "-" for end in ends]
     assert names == ["-", "-", "-", "RuntimeError", "ValueError", "Missing", "-"]
     assert ends[3]["raised"]["oom"]
-    assert ends[5]["raised"]["missing"] == "nobody"
+    assert ends[5]["raised"]["missing"] is None
     assert trace_of(solution(), script.operations)[-1]["ends"] == ends
 
 

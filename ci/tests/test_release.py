@@ -1,5 +1,6 @@
 """What students receive is made from the master, in two languages, without the solution."""
 
+import ast
 import re
 import shutil
 from pathlib import Path
@@ -9,12 +10,13 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.release import notebooks
+from autograder.release import lesson_file, notebooks
 
 ROOT = Path(__file__).parents[2]
 MASTER = ROOT / notebooks.MASTER
 STUDENT_IPYNB = [ROOT / notebooks.STUDENT_FOLDER / f"paged_attention.{lang}.ipynb" for lang in notebooks.LANGUAGES]
-STUDENT_FILES = [path.with_suffix(suffix) for path in STUDENT_IPYNB for suffix in (".ipynb", ".py")]
+LESSON = ROOT / lesson_file.LESSON
+STUDENT_FILES = [LESSON, *(path.with_suffix(suffix) for path in STUDENT_IPYNB for suffix in (".ipynb", ".py"))]
 
 
 def read(path: Path) -> NotebookNode:
@@ -32,7 +34,8 @@ def texts(lang: str) -> list[str]:
 
 @pytest.fixture
 def copied_root(tmp_path: Path) -> Path:
-    for path in (*notebooks.generated(ROOT), notebooks.MASTER, Path("pyproject.toml")):
+    lesson = [path.relative_to(ROOT) for path in (ROOT / lesson_file.PACKAGE).glob("*.py")]
+    for path in (*notebooks.generated(ROOT), notebooks.MASTER, Path("pyproject.toml"), *lesson):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -43,7 +46,9 @@ def test_checked_in_files_are_what_the_master_gives() -> None:
 
 
 def test_building_twice_gives_the_same_bytes() -> None:
-    assert notebooks.build(MASTER, "en") == notebooks.build(MASTER, "en")
+    assert notebooks.build(MASTER, "en", notebooks.facts_of(ROOT)) == notebooks.build(
+        MASTER, "en", notebooks.facts_of(ROOT)
+    )
 
 
 def test_a_changed_and_a_missing_student_file_are_named(copied_root: Path) -> None:
@@ -96,9 +101,50 @@ def test_both_halves_of_a_pair_hold_the_same_cells(path: Path) -> None:
     assert [(c.cell_type, c.source) for c in text.cells] == [(c.cell_type, c.source) for c in read(path).cells]
 
 
-def test_the_code_cells_of_both_languages_are_identical() -> None:
+def test_the_code_of_both_languages_differs_in_words_only() -> None:
+    def bare(source: str) -> str:
+        return ast.unparse(Wordless().visit(ast.parse(source)))
+
     english, chinese = map(code, STUDENT_IPYNB)
-    assert english == chinese
+    assert [bare(source) for _, source in english] == [bare(source) for _, source in chinese]
+    assert [source for _, source in english if re.search(r"[\u4e00-\u9fff]", source)] == []
+
+
+class Wordless(ast.NodeTransformer):
+    """Takes the words out of texts: what is left of two languages must be the same."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        return ast.Constant("") if isinstance(node.value, str) and not node.value.startswith("q") else node
+
+
+def test_the_modules_of_the_lesson_share_one_file_without_clashing() -> None:
+    defined: dict[str, str] = {}
+    for path in sorted((ROOT / lesson_file.PACKAGE).glob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            named = [node] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else getattr(node, "targets", [])
+            for name in filter(None, (getattr(n, "name", "") or getattr(n, "id", "") for n in named)):
+                assert defined.setdefault(name, path.name) == path.name, name
+    compile(LESSON.read_text("utf-8"), LESSON, "exec")
+    assert "autograder" not in LESSON.read_text("utf-8")
+
+
+def test_the_explained_solution_has_the_answers_and_the_students_files_do_not(copied_root: Path) -> None:
+    names = {path.name for path in notebooks.write_solution(copied_root)}
+    assert names == {"paged_lesson.py", "paged_attention.en.solution.ipynb", "paged_attention.zh.solution.ipynb"}
+    for lang, answer in (("en", "**A model answer.**"), ("zh", "**参考答案。**")):
+        solved = read(copied_root / notebooks.SOLUTION_FOLDER / f"paged_attention.{lang}.solution.ipynb")
+        source = "\n".join(cell.source for cell in solved.cells)
+        assert source.count(answer) == 7
+        assert [mark for mark in ("SOLUTION", "PROMPT", "NotImplementedError", "{points") if mark in source] == []
+        assert "-> None:\n" in source
+        student = (ROOT / f"assignment/paged_attention.{lang}.py").read_text("utf-8")
+        assert answer not in student
+        assert "{points" not in student
+
+
+def test_without_a_repository_no_link_leads_nowhere(copied_root: Path) -> None:
+    notebooks.write(copied_root)
+    assert "OWNER" not in (copied_root / "assignment/README.md").read_text("utf-8")
 
 
 def test_every_open_todo_stops_in_its_raise_line() -> None:

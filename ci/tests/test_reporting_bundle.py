@@ -8,8 +8,9 @@ from io import BytesIO
 import pytest
 from reporting_samples import FULL, MIXED
 
-from autograder.reporting.bundle import differences, digest, make_bundle, results_of, submission_of, verify
+from autograder.reporting.bundle import digest, make_bundle
 from autograder.reporting.gradebook import student_files
+from autograder.reporting.received_bundle import differences, results_of, submission_of, verify
 from autograder.reporting.schema import to_json
 from autograder.reporting.words import Words
 
@@ -98,4 +99,6 @@ def test_the_digest_knows_names_contents_and_their_borders():
 def test_grading_again_names_what_differs():
     stored, again = to_json(FULL, WORDS), to_json(MIXED, WORDS)
     assert differences(stored, stored) == []
-    assert "q2.basic" in [finding.details["case"] for finding in differences(stored, again)]
+    found = [(finding.code, finding.details["case"]) for finding in differences(stored, again)]
+    cases = ("q2.basic", "q3.basic", "q4.basic", "q5.basic", "q2.refusal_changes_nothing", "q3.grows_when_full")
+    assert found == [("bundle.differs", case) for case in (*cases, "q5.request")]

@@ -3,6 +3,7 @@
 import re
 import time
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -131,9 +132,16 @@ def test_a_question_that_waits_for_another_is_not_called_open():
     assert "This part waits for TODO 3." in source
 
 
-def test_no_label_of_the_page_is_unknown_or_unused():
-    sources = "".join(render(s, EN) for s in EVERY_KIND.values() for render in (render_html, render_markdown))
-    assert "(no text for" not in sources
+@pytest.mark.parametrize("words", [EN, ZH], ids=LANGUAGES)
+def test_no_label_of_the_page_is_unknown_or_unused(words):
+    open_ = replace(FULL, tests=(replace(MIXED.tests[3], finding=Finding("open.todo", {"todo": 4})),))
+    kinds = [*EVERY_KIND.values(), open_, replace(MIXED, tests=tuple(replace(t, finding=None) for t in MIXED.tests))]
+    pages = [render(kind, words) for kind in kinds for render in (render_html, render_markdown)]
+    text = unescape("".join(pages))
+    assert words.text("no.such.key").partition("no.such.key")[0] not in text
+    labels = [key for key in words.catalogue if key.partition(".")[0] in ("page", "headline", "tone")]
+    parts = {key: re.split(r"\{[^}]*\}", words.catalogue[key]) for key in labels}
+    assert [key for key, literal in parts.items() if not all(part.strip() in text for part in literal)] == []
 
 
 def test_rendering_is_quick():

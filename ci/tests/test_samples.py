@@ -17,6 +17,7 @@ SAMPLES = ROOT / "solutions" / "submissions"
 MASTER = ROOT / "solutions" / "paged_attention.py"
 FOLDERS = ("honest", "partial", "alternative", "odd", "kernel")
 JOBS = 2
+FULL_POINTS = {"q1": 15, "q2": 20, "q3": 20, "q4": 15, "q5": 10}
 
 Lines = dict[Path, GradeLine]
 
@@ -50,11 +51,26 @@ def test_a_sample_is_graded_as_expected(lines: Lines, sample: Path) -> None:
         assert line.rejected is not None
         assert (line.status, line.rejected.code) == ("not gradable", want["rejected"])
         return
-    got = {name: question.points for name, question in line.questions.items()}
-    statuses = {name: line.questions[name].status for name in want.get("status", {})}
+    got = {name: (question.points, question.status) for name, question in line.questions.items()}
     assert (line.status, line.points) == ("graded", want["points"]), got
-    assert got == want.get("questions", got)
-    assert statuses == want.get("status", {})
+    assert got == stated(want)
+
+
+def stated(want: dict[str, Any]) -> dict[str, tuple[int, str]]:
+    """Return points and status of every question: full points and passed where the table names no other."""
+    points = {**FULL_POINTS, **want.get("questions", {})}
+    statuses = {**dict.fromkeys(FULL_POINTS, "passed"), **want.get("status", {})}
+    return {question: (points[question], statuses[question]) for question in FULL_POINTS}
+
+
+@pytest.mark.parametrize("sample", EXPECTED, ids=sample_name)
+def test_what_is_expected_of_a_sample_adds_up(sample: Path) -> None:
+    want = EXPECTED[sample]
+    assert ("rejected" in want) != ("points" in want)
+    if "points" in want:
+        told = stated(want)
+        assert sum(points for points, _ in told.values()) == want["points"]
+        assert all((points == FULL_POINTS[q]) == (s == "passed") for q, (points, s) in told.items()), told
 
 
 def test_every_sample_is_expected(lines: Lines) -> None:

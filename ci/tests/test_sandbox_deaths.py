@@ -1,6 +1,7 @@
 """A submission may end its own process in any way it likes; nothing else comes to harm."""
 
 import os
+import select
 import signal
 import time
 from dataclasses import replace
@@ -76,9 +77,9 @@ def test_a_skipped_cell_is_not_run() -> None:
         assert len(child.run(CASE)) == len(CASE)
 
 
-def test_a_stream_of_progress_without_end_is_a_flood() -> None:
+def test_a_stream_of_progress_ends_with_the_first_cell_that_cannot_come_next() -> None:
     frame = "b'PA01\\0\\0\\0\\x0c\\0\\0\\0\\0{\"cell\": 10}'"
-    assert death(f"import os\nwhile True: os.write(4, {frame})").finding.code == "run.flood"
+    assert death(f"import os\nwhile True: os.write(4, {frame})").finding.code == "run.forged"
 
 
 def test_threads_without_end_are_an_error_of_their_cell() -> None:
@@ -89,12 +90,15 @@ def test_threads_without_end_are_an_error_of_their_cell() -> None:
 
 
 def test_running_out_of_memory_for_good_is_named() -> None:
-    died = death(
+    """Whichever hour it is: filling the last bytes takes a slow machine longer than the usual time."""
+    hoard = (
         "hoard = []\nfor size in (1 << 20, 1 << 10, 64, 16):\n"
-        "  try:\n    while True: hoard.append(bytearray(size))\n  except MemoryError: pass",
-        operations=CASE,
+        "  try:\n    while True: hoard.append(bytearray(size))\n  except MemoryError: pass"
     )
-    assert died.finding.code == "run.memory"
+    patient = replace(SHORT, load_cpu_s=60, case_cpu_s=60, idle_s=60, wall_s=120)
+    with shared_server(patient).spawn() as child, pytest.raises(Died) as died:
+        _ = child.load([hoard]), child.run(CASE)
+    assert died.value.finding.code == "run.memory"
 
 
 def test_a_tensor_beyond_the_memory_limit_is_the_submission_s_error() -> None:
@@ -172,7 +176,6 @@ def test_a_dead_fork_server_is_reported_and_takes_its_children_along() -> None:
 
 
 def test_starting_returns_before_torch_is_imported() -> None:
-    start = time.perf_counter()
-    server = ForkServer(shared_server().limits)
-    assert time.perf_counter() - start < 0.2
-    server.close()
+    with ForkServer(shared_server().limits) as server:
+        assert not select.select([server._socket], [], [], 0)[0], "it has said that it is ready"
+        assert server.versions["torch"]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sandbox_samples import CASE, LEDGER, NEW, PREFILL, READ, REQUEST, RIGHT, answer, spawn, trace
 
+from autograder.contract.observations import open_todo
 from autograder.contract.operations import DTYPE_BYTES, Operation
 
 VALUES = {
@@ -25,15 +26,26 @@ VALUES = {
     "return [1, (2, None)]": {"list": [1, {"tuple": [2, None]}]},
     "return [True, 1]": {"list": [{"other": "bool"}, 1]},
     "return {'a': [1]}": {"dict": {"a": {"list": [1]}}},
-    "return {1: 2}": {"other": "dict"},
-    "return {1, 2}": {"other": "set"},
+    "return {2: 3, 1: 2}": {"set": [1, 2]},
+    "return {3, 1, 2}": {"set": [1, 2, 3]},
+    "return frozenset({2, 1})": {"set": [1, 2]},
+    "return {2: 'x', 1: 'y'}.keys()": {"set": [1, 2]},
+    "import array; return array.array('H', [3, 1])": {"sequence": [3, 1]},
+    "class Bag:\n    def __len__(self): return 2\n    def __iter__(self): return iter((2, 1))\nreturn Bag()": {
+        "set": [1, 2]
+    },
     "import collections; return collections.deque([1, 2])": {"sequence": [1, 2]},
     "return range(3)": {"sequence": [0, 1, 2]},
     "import numpy; return numpy.array([1, 2])": {"sequence": [1, 2]},
-    "import collections; return collections.OrderedDict(a=1)": {"other": "OrderedDict"},
+    "import collections; return collections.OrderedDict(a=1)": {"dict": {"a": 1}},
+    "import collections; return collections.defaultdict(int, a=1)": {"dict": {"a": 1}},
+    "class Liar(dict):\n    def __iter__(self): return iter('b')\n    def items(self): return [('b', 2)]\n"
+    "    __len__ = lambda self: 7\n    __getitem__ = lambda self, key: 2\nreturn Liar(a=1)": {"dict": {"a": 1}},
     "return [0] * 5000": {"other": "list"},
     "return lambda: 0": {"other": "function"},
-    "class Liar(int):\n    __class__ = int\nreturn Liar(3)": {"other": "Liar"},
+    "class Liar(int):\n    __class__ = bool\n    __int__ = __index__ = __add__ = lambda *_: 4\nreturn Liar(3)": 3,
+    "class Vast(int): pass\nreturn Vast(1 << 5000)": {"other": "int"},
+    "import enum\nclass Id(enum.IntEnum): A = 3\nreturn [Id.A]": {"list": [3]},
     "class Liar(list):\n    def __iter__(self): return iter([1, 2])\nreturn Liar()": {"sequence": [1, 2]},
     "class Endless(list):\n    def __iter__(self):\n        while True: yield 1\nreturn Endless()": {
         "other": "Endless"
@@ -88,7 +100,7 @@ def test_leaving_from_within_a_call_is_an_error_like_any_other(leave: str) -> No
 
 def test_what_is_not_there_is_named() -> None:
     names = [seen.get("raised", {}).get("missing") for seen in trace(["x = 1"], [*CASE, LEDGER])]
-    assert names == ["KVCacheManager", "Request", "m", "m", "estimate_kv_cache_bytes"]
+    assert names == ["KVCacheManager", "Request", None, None, "estimate_kv_cache_bytes"]
     without_method = RIGHT.replace("def get_physical_cache", "def another")
     assert trace([without_method])[-1]["raised"]["missing"] == "get_physical_cache"
 
@@ -132,24 +144,87 @@ def test_a_constructor_without_dtype_leaves_the_default_as_it_was() -> None:
     assert seen[-1]["returned"]["tensor"]["dtype"] == "float32"
 
 
-TABLES = {"a list": "[]", "a deque": "__import__('collections').deque()", "a tuple": "()"}
+TABLES = {
+    "a list": "[]",
+    "a deque": "__import__('collections').deque()",
+    "a tuple": "()",
+    "an array": "__import__('array').array('l')",
+    "of NumPy": "__import__('numpy').array([], dtype=int)",
+}
+FREE = {
+    "a list": "list(range(4))",
+    "a deque": "__import__('collections').deque(range(4))",
+    "a tuple": "tuple(range(4))",
+    "a set": "set(range(4))",
+    "a frozenset": "frozenset(range(4))",
+    "a dict": "dict.fromkeys(range(4), True)",
+    "an array": "__import__('array').array('l', range(4))",
+    "of NumPy": "__import__('numpy').arange(4)",
+    "of its own kind": "__import__('collections').UserList(range(4))",
+}
+NO_SETTER = """
+class KVCacheManager(KVCacheManager):
+    def __init__(self, *args):
+        self.held = {}
+        super().__init__(*args)
+    def __setattr__(self, name, value):
+        if name == "free_blocks" and name in vars(self):
+            raise AttributeError("no setter")
+        super().__setattr__(name, value)
+"""
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize(
-    "free", ["list(range(4))", "__import__('collections').deque(range(4))", "tuple(range(4))", "set(range(4))"]
-)
+@pytest.mark.parametrize("free", FREE)
 def test_blocks_are_seized_and_vacated_by_hand(table: str, free: str) -> None:
-    source = RIGHT.replace("prompt_len, []", f"prompt_len, {TABLES[table]}").replace("list(range(num_blocks))", free)
+    in_place = free not in ("a tuple", "a frozenset", "of NumPy")
+    source = RIGHT.replace("prompt_len, []", f"prompt_len, {TABLES[table]}")
+    source = source.replace("list(range(num_blocks))", FREE[free]) + (NO_SETTER if in_place else "")
     seize, vacate = Operation("seize", ("m", "r", [3, 1])), Operation("vacate", ("m", "r"))
     _, _, seized, vacated = trace([source], [NEW, REQUEST, seize, vacate])
     assert "returned" in seized
     assert "returned" in vacated
     assert items(seized["state"]["requests"]["r"]["table"]) == [3, 1]
     assert items(vacated["state"]["requests"]["r"]["table"]) == []
-    if "set" not in free:
-        assert items(seized["state"]["managers"]["m"]["free"]) == [0, 2]
-        assert sorted(items(vacated["state"]["managers"]["m"]["free"])) == [0, 1, 2, 3]
+    assert items(seized["state"]["managers"]["m"]["free"]) == [0, 2]
+    assert sorted(items(vacated["state"]["managers"]["m"]["free"])) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_placed_by_hand_is_of_the_kind_it_was(table: str) -> None:
+    source = RIGHT.replace("prompt_len, []", f"prompt_len, {TABLES[table]}")
+    _, fresh, placed = trace([source], [NEW, REQUEST, Operation("place", ("r", [3, 0], 4))])
+    assert items(placed["state"]["requests"]["r"]["table"]) == [3, 0]
+    kinds = [[*seen["state"]["requests"]["r"]["table"]] for seen in (fresh, placed)]
+    assert kinds[0] == kinds[1]
+
+
+def test_a_pool_is_filled_where_it_lies_and_keeps_its_dtype() -> None:
+    pinned = RIGHT.replace("block_size, head_dim)\n", "block_size, head_dim, dtype=torch.float32)\n")
+    pinned += """
+class KVCacheManager(KVCacheManager):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.flat = self.physical_kv_cache.view(-1)
+    def get_physical_cache(self, req):
+        return self.flat[:3]
+"""
+    new, payload = Operation("new", ("m", 4, 2, 3, "float64", "cpu")), struct.pack("24d", *range(24))
+    seen = trace([pinned], [new, Operation("fill", ("m",), payload), REQUEST, READ])
+    tensor = seen[-1]["returned"]["tensor"]
+    assert (tensor["dtype"], tensor["bytes"]) == ("float32", struct.pack("3f", 0, 1, 2))
+
+
+def test_the_numbers_that_objects_keep_are_told() -> None:
+    attributes = [Operation("attributes", (label,)) for label in ("m", "r")]
+    manager, request = trace([RIGHT], [NEW, REQUEST, *attributes])[-2:]
+    assert manager["returned"] == {"dict": {"num_blocks": 4, "block_size": 2, "head_dim": 3}}
+    assert request["returned"] == {"dict": {"request_id": 7, "seq_len": 3}}
+
+
+@pytest.mark.parametrize("blank", ["return ...", "return 2 * ...", "x = ...; return x > 3"])
+def test_a_blank_of_the_starter_is_known_wherever_it_got(blank: str) -> None:
+    assert open_todo(answer(blank), frozenset()) is not None
 
 
 def test_seizing_keeps_the_identity_of_the_lists() -> None:
@@ -177,7 +252,7 @@ def test_each_case_starts_from_fresh_objects() -> None:
         child.load([RIGHT])
         assert child.run(CASE) == child.run(CASE)
         [seen] = child.run([READ])
-    assert seen["raised"]["missing"] == "m"
+    assert seen["raised"]["name"] == "Missing"
 
 
 def items(value: Any) -> list[Any]:
@@ -185,3 +260,38 @@ def items(value: Any) -> list[Any]:
     [content] = value.values()
     assert isinstance(content, list)
     return content
+
+
+REBOUND = {
+    "another dtype": "self.physical_kv_cache.view(torch.int32)",
+    "another shape": "self.physical_kv_cache.reshape(-1)",
+    "other bytes": "self.physical_kv_cache + 1",
+    "no tensor": "None",
+    "a part": "self.physical_kv_cache[:2]",
+}
+
+
+@pytest.mark.parametrize("change", REBOUND)
+def test_a_pool_that_becomes_another_tensor_is_seen_whatever_of_it_stays(change: str) -> None:
+    source = RIGHT.replace("        need = ", f"        self.physical_kv_cache = {REBOUND[change]}\n        need = ")
+    states = [seen["state"]["managers"]["m"]["pool"] for seen in trace([source])]
+    assert states[0] == states[1] != states[2]
+
+
+@pytest.mark.parametrize(
+    ("statement", "field"),
+    [
+        ("self.num_blocks += 1", "num_blocks"),
+        ("self.num_blocks = float(self.num_blocks)", "num_blocks"),
+        ("self.block_size = True", "block_size"),
+        ("self.free_blocks.reverse()", "free"),
+        ("self.free_blocks = tuple(self.free_blocks)", "free"),
+        ("self.free_blocks = [float(b) for b in self.free_blocks]", "free"),
+    ],
+)
+def test_a_change_of_a_manager_is_seen_in_its_value_its_order_and_its_kind(statement: str, field: str) -> None:
+    source = RIGHT.replace(
+        "        return self.physical_kv_cache[", f"        {statement}\n        return self.physical_kv_cache["
+    )
+    before, after = (seen["state"]["managers"]["m"] for seen in trace([source])[-2:])
+    assert {name for name in before if before[name] != after[name]} == {field}

@@ -149,12 +149,10 @@ pathlib.Path(autograder.__file__).read_text()
 
 
 @pytest.mark.parametrize("environment", ["root", "container", "user"])
-def test_an_installed_grader_is_unreadable_beside_readable_packages(environment: str, tmp_path: Path) -> None:
-    packages = tmp_path / "site-packages"
+def test_an_installed_grader_is_unreadable_beside_readable_packages(environment: str, open_folder: Path) -> None:
+    packages = open_folder / "site-packages"
     shutil.copytree(PACKAGE, packages / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
     (packages / "neighbour.py").write_text("WORD = 'here'")
-    for folder in (tmp_path, *list(tmp_path.parents)[:3]):
-        folder.chmod(0o755)
     program = f"""
         with server.spawn() as child:
             errors = child.load([{INSTALLED.format(packages=str(packages))!r}])

@@ -80,7 +80,8 @@ def test_a_workflow_may_read_the_repository_and_nothing_else(path):
     workflow = load(path)
     assert workflow["permissions"] == {}
     for job in workflow["jobs"].values():
-        assert job["permissions"] == {"contents": "read"}
+        reads = {"contents"} if path.name != "grade-gpu.yml" else {"contents", "actions"}  # it takes up another run's
+        assert job["permissions"] == dict.fromkeys(reads, "read")
         assert job["timeout-minutes"] <= 120
     assert "secrets" not in path.read_text(encoding="utf-8")
 
@@ -106,8 +107,8 @@ def test_one_action_has_one_commit_everywhere():
 
 def test_only_a_person_starts_the_workflow_that_knows_the_gpu():
     reached = [path for path in GITHUB if "self-hosted" in path.read_text(encoding="utf-8")]
-    assert [path.name for path in reached] == ["grade.yml"]
-    workflow = load(ROOT / ".github/workflows/grade.yml")
+    assert [path.name for path in reached] == ["grade-gpu.yml"]
+    workflow = load(ROOT / ".github/workflows/grade-gpu.yml")
     assert list(workflow["on"]) == ["workflow_dispatch"]
     gpu = workflow["jobs"]["gpu"]
     assert gpu["environment"] == "gpu"
@@ -115,20 +116,34 @@ def test_only_a_person_starts_the_workflow_that_knows_the_gpu():
         assert term in gpu["if"]
 
 
-def test_bundles_are_made_without_the_gpu_too():
-    bundle = load(ROOT / ".github/workflows/grade.yml")["jobs"]["bundle"]
-    assert bundle["needs"] == ["cpu", "gpu"]
-    assert bundle["if"] == "${{ !cancelled() && needs.cpu.result == 'success' }}"
+def test_the_cpu_s_bundles_wait_for_no_gpu():
+    jobs = load(ROOT / ".github/workflows/grade.yml")["jobs"]
+    assert jobs.keys() == {"cpu", "bundle"}
+    assert jobs["bundle"]["needs"] == ["cpu"]
+    assert load(ROOT / ".github/workflows/grade-gpu.yml")["jobs"]["bundle"]["needs"] == ["gpu"]
+    gitlab = load(ROOT / "ci/gitlab-ci.yml")
+    assert gitlab["bundle"]["needs"] == ["cpu"]
+    assert gitlab["stages"].index("bundle") < gitlab["stages"].index("gpu")
+
+
+def test_what_a_gpu_job_has_graded_survives_its_end():
+    steps = load(ROOT / ".github/workflows/grade-gpu.yml")["jobs"]["gpu"]["steps"]
+    assert [step.get("if") for step in steps[-2:]] == ["always()", "always()"]
+    assert "--resume" in next(step["run"] for step in steps if step.get("name") == "Grade")
+    gpu = load(ROOT / "ci/gitlab-ci.yml")["gpu"]
+    assert gpu["artifacts"]["when"] == gpu["cache"]["when"] == "always"
+    assert "--resume" in "".join(gpu["script"])
 
 
 def test_gitlab_has_the_same_jobs_and_the_same_gate():
     class_run = load(ROOT / "ci/gitlab-ci.yml")
-    assert set(load(ROOT / ".github/workflows/grade.yml")["jobs"]) <= class_run.keys()
+    for workflow in ("grade.yml", "grade-gpu.yml"):
+        assert set(load(ROOT / ".github/workflows" / workflow)["jobs"]) <= class_run.keys()
     assert class_run["workflow"]["rules"] == [{"if": '$CI_PIPELINE_SOURCE == "web"'}]
     gpu = class_run["gpu"]
     assert '$CI_COMMIT_REF_PROTECTED == "true"' in gpu["rules"][0]["if"]
     assert gpu["allow_failure"] is True
-    assert {"job": "gpu", "optional": True} in class_run["bundle"]["needs"]
+    assert class_run["merge"]["needs"] == ["cpu", "gpu"]
 
 
 def test_the_linters_lock_does_not_say_where_packages_come_from():

@@ -16,7 +16,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: R
             ids = numbers.sample(range(blocks), blocks - spare)
             long = min(blocks // 2, table[1])
             script.new(blocks, size, 1, m=f"m{i}")
-            script.hold(f"a{i}", ids[:long], long * size - numbers.randrange(min(size, 3)), 0)
+            script.hold(f"a{i}", ids[:long], long * size - min(size - 1, numbers.randint(2, 3)), 0)
             script.hold(f"b{i}", ids[long : long + 1], size - numbers.randrange(min(size, 3)), HUGE_IDS[i])
             script.hold(f"c{i}", ids[long + 1 :], length_of(numbers, len(ids) - long - 1, size), i)
             turns = f"a{i}", f"b{i}", numbers.choice((f"a{i}", f"b{i}"))

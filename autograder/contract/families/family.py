@@ -22,6 +22,7 @@ class Draft(Script):
         super().__init__(dtype)
         self.model = ReferenceModel()
         self.last = Expected("ok")
+        self.calls: Draft | None = None
 
     def _add(self, name: str, *args: object, payload: bytes = b"") -> Self:
         super()._add(name, *args, payload=payload)
@@ -45,12 +46,21 @@ class Family:
 
     def __call__(self, numbers: random.Random) -> Scenario:
         """Return the scenario that ``numbers`` give."""
-        return self.draw(numbers, **self.ranges).scenario(self.case, self.focus)
+        script = self.draw(numbers, **self.ranges)
+        return script.scenario(self.case, self.focus, calls=script.calls)
 
 
 def family(case: str, focus: tuple[str, ...] = (), **ranges: Range) -> Callable[[Callable[..., Draft]], Family]:
     """Make the function below, which takes random numbers and these ranges, the family of ``case``."""
     return lambda draw: Family(case, ranges, draw, focus)
+
+
+def grown(script: Draft, r: str, blocks: int, request_id: int) -> None:
+    """Make a request whose table ends with blocks that another one had before it came: out of order, however taken."""
+    size = script.pool.block_size
+    late = min(3, blocks // 2) if size < 5 else 1
+    script.arrive(f"before {r}", late * size).request(r, (blocks - late) * size, request_id).prefill(r)
+    script.release(f"before {r}").decode(r, (late - 1) * size + 1)
 
 
 def between(numbers: random.Random, limits: Range, least: int = 0, most: int = 1 << 63) -> int:
@@ -64,7 +74,7 @@ def pools_of_all_sizes(numbers: random.Random, num_blocks: Range, block_size: Ra
     large = between(numbers, block_size, 101, 256)
     pools = [
         (block_size[0], between(numbers, num_blocks, 1100, 1500)),
-        (numbers.randint(2, 20), between(numbers, num_blocks, 280, 360)),
+        (between(numbers, block_size, 17, 24), between(numbers, num_blocks, 280, 340)),
         (large, between(numbers, num_blocks, 18, 4000 // large)),
         (between(numbers, block_size, 1030), num_blocks[0]),
     ]

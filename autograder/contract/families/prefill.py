@@ -13,6 +13,9 @@ from autograder.contract.families.family import (
     pools_of_all_sizes,
 )
 
+PARTS = ((0, 0), (15, 24), (10, 14), (46, 48))
+"""How much of a pool each prompt takes, in percent; the first is as long in every pool."""
+
 
 @family("q2.real_size", num_blocks=(5, 2000), block_size=(1, 1200), table=(1, 1200))
 def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: Range) -> Draft:
@@ -22,10 +25,12 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: R
     with script.quietly():
         for i, (size, blocks) in enumerate(pools):
             script.new(blocks, size, 1, m=f"m{i}")
-        for turn in range(4):
+        for turn in range(len(PARTS)):
             for i, (size, blocks) in enumerate(pools):
-                needed = min(max(1, blocks * numbers.randint(15, 24) // 100), table[1])
+                needed = min(max(1, blocks * numbers.randint(*PARTS[turn]) // 100), table[1])
                 length = shared if turn == 0 else length_of(numbers, needed, size)
+                if turn == len(PARTS) - 1:  # where it is long, half precision takes it for the boundary below it
+                    length = (needed - 1) // 4 * 4 * size + 1
                 script.on(f"m{i}").request(f"r{i}{turn}", length, (*HUGE_IDS, 0)[turn + i % 2]).prefill(f"r{i}{turn}")
     with script.quietly():
         for i, (size, _) in enumerate(pools):

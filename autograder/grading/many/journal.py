@@ -10,9 +10,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from autograder.errors import GraderError
+from autograder.reporting.foreign_rows import result_of
 
 NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
+LONGEST_LINE = 1 << 24
+_HERE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # no link to elsewhere, no pipe in a file's place
 
 
 class JournalError(GraderError):
@@ -28,7 +31,7 @@ class Journal:
     def __init__(self, out: Path, resume: bool) -> None:
         try:
             out.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(out / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock = os.open(out / ".lock", os.O_RDWR | _HERE, 0o644)
         except OSError as error:
             raise JournalError(f"{out} cannot be written ({error.strerror}); choose another folder with -o.") from error
         try:
@@ -37,11 +40,13 @@ class Journal:
             os.close(self._lock)
             raise JournalError(f"Another grader is working in {out}; wait for it or choose another -o.") from error
         path = out / NAME
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise JournalError(f"{path} is no file of a grader's; choose another folder with -o.")
         if resume:
             _cut_torn_line(path)
         elif path.exists():
             path.rename(_free_name(path))
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | _HERE, 0o644)
         self._synced = time.monotonic()
 
     def append(self, row: dict[str, Any]) -> None:
@@ -73,17 +78,17 @@ class Journal:
 
 
 def rows(out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of ``out``'s journal in order; a torn or foreign line is passed over."""
+    """Yield the rows of ``out``'s journal in order; a line that is torn, foreign or impossible is passed over."""
     path = out / NAME
-    if not path.exists():
+    if not path.is_file():
         return
     with path.open("rb") as file:
-        for line in file:
+        while line := file.readline(LONGEST_LINE):
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
-            if isinstance(row, dict) and "student" in row:
+            if result_of(row) is not None:
                 yield row
 
 

@@ -1,58 +1,30 @@
-"""One worker process: it reads and grades one entry after another behind a fork-server of its own."""
+"""A worker process as the run sees it: given one entry after another, watched from outside, replaced when it fails."""
 
-import contextlib
-import ctypes
-import errno
-import gc
 import multiprocessing
 import os
-import signal
 import time
-import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
-from autograder.config import Config
 from autograder.findings import Finding
-from autograder.grading.confined import confined_server
-from autograder.grading.many.rerender import RECEIVED
-from autograder.grading.one.grade_one import Graded, grade_one
-from autograder.grading.one.hidden_test_files import hidden_test_files
+from autograder.grading.many.work import BEGUN, Job, work
 from autograder.intake.discover import Entry
-from autograder.intake.disk import read_file
-from autograder.intake.read import read
-from autograder.intake.submission import Refusal, Rejected, Submission
-from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import write_student
 from autograder.reporting.results import SubmissionResult
-from autograder.reporting.schema import row, to_bytes
-from autograder.reporting.words import Words
-from autograder.sandbox.client import Server
+from autograder.reporting.schema import row
+from autograder.sandbox.client import START_S, cpu_clock
 
 ATTEMPTS = 3
-FAILURE = "error.txt"
-STUCK_AFTER_S = 300.0
 END_S = 5.0
-PR_SET_PDEATHSIG = 1
-
-
-@dataclass(frozen=True)
-class Job:
-    """What every worker needs to know; ``known`` holds the hashes of submissions that need no second grading."""
-
-    out: Path
-    config: Config
-    lang: str
-    allow_weak: bool
-    known: Mapping[str, str]
-    device: str = "cpu"
+LOOK_EVERY_S = 0.5
+MOST_CPU_S, MOST_WALL_S = 12.0, 75.0
+"""Of a worker's own, for one entry: what is read and judged has budgets far below; this is for what no budget sees."""
+MOST_WALL_ON_GPU_S = 700.0
 
 
 class Worker:
-    """The parent's side of one worker process."""
+    """The run's side of one worker process."""
+
+    pipe: Connection
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -63,37 +35,51 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("fork")
         self.pipe, child_end = context.Pipe()
-        self._process = context.Process(target=_main, args=(self._job, child_end, os.getpid()), daemon=True)
+        self._process = context.Process(target=work, args=(self._job, child_end, os.getpid()), daemon=True)
         self._process.start()
         child_end.close()
 
     def take(self, entry: Entry) -> None:
         """Start grading ``entry``."""
-        self.entry, self._attempt, self.deadline = entry, 1, time.monotonic() + STUCK_AFTER_S
+        self.entry, self._attempt = entry, 1
         self._send(entry)
 
-    def result(self) -> dict[str, Any] | None:
-        """Return the entry's journal row; raise EOFError where the process died."""
+    def answer(self) -> dict[str, Any] | None:
+        """Return the entry's journal row, or None as long as there is none; raise EOFError where the process died.
+
+        An entry whose earlier row still stands gives an empty one.
+        """
         outcome = self.pipe.recv()
+        if outcome == BEGUN:
+            self._allow(MOST_WALL_ON_GPU_S if self._job.device == "cuda" else MOST_WALL_S)
+            return None
         self.entry = None
         if isinstance(outcome, Exception):
             raise outcome
-        assert outcome is None or isinstance(outcome, dict)
+        assert isinstance(outcome, dict)
         return outcome
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the process has worked on its entry for longer than any may take."""
+        return time.monotonic() > self._wall_end or (cpu_clock(self._pid) or 0.0) > self._cpu_end
+
     def try_again(self) -> dict[str, Any] | None:
-        """Replace a dead or stuck process and give it its entry once more; give the entry up after some attempts."""
+        """Replace a dead process and give it its entry once more; after some attempts return the row that says so."""
+        if self._attempt == ATTEMPTS:
+            return self.give_up(Finding("grading.given_up", {"attempts": ATTEMPTS}))
+        entry, attempt = self.entry, self._attempt
+        self._replace()
+        self.entry, self._attempt = entry, attempt + 1
+        self._send(entry)
+        return None
+
+    def give_up(self, why: Finding) -> dict[str, Any]:
+        """Replace the process and return the row of an entry that is not graded."""
         entry = self.entry
         assert entry is not None
-        self.stop()
-        self._start()
-        if self._attempt < ATTEMPTS:
-            self._attempt, self.deadline = self._attempt + 1, time.monotonic() + STUCK_AFTER_S
-            self._send(entry)
-            return None
-        self.entry = None
-        given_up = Finding("grading.given_up", {"attempts": ATTEMPTS})
-        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=given_up))
+        self._replace()
+        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=why))
 
     def stop(self) -> None:
         """End the process; its fork-server and child end with it."""
@@ -104,73 +90,20 @@ class Worker:
         self._process.join()
         self.pipe.close()
 
+    def _replace(self) -> None:
+        self.stop()
+        self.entry = None
+        self._start()
+
     def _send(self, entry: Entry | None) -> None:
+        self._allow(START_S + MOST_WALL_S)  # it may have to wait for its fork-server
         try:
             self.pipe.send(entry)
         except BrokenPipeError:
             return  # the process is dead, which the next wait on its pipe reports
 
-
-def _main(job: Job, pipe: Connection, parent: int) -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before it could be asked for
-        os._exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    words = Words(job.lang)
-    hidden_test_files("cpu")
-    gc.freeze()  # what is loaded by now stays, and need not be searched for garbage at every submission
-    try:
-        with confined_server(job.allow_weak, job.device) as server:
-            while (entry := pipe.recv()) is not None:
-                try:
-                    outcome = _grade(server, entry, job, words)
-                except Exception as error:
-                    if isinstance(error, OSError) and error.errno != errno.ENOMEM:
-                        raise  # a full disk, say: nobody else can be graded either
-                    _note_failure(job, entry)
-                    os._exit(1)  # to be tried in a fresh process
-                pipe.send(outcome)
-    except EOFError:
-        return
-    except Exception as error:
-        pipe.send(error)
-        os._exit(1)
-
-
-def _note_failure(job: Job, entry: Entry) -> None:
-    """Leave word, for whoever runs the grader, of how it failed on an entry; a later success takes it away again."""
-    folder = job.out / "students" / entry.student
-    with contextlib.suppress(Exception):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / FAILURE, traceback.format_exc().encode(errors="replace"))
-
-
-def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any] | None:
-    submission = read(entry)
-    if job.known.get(submission.student) == submission.sha256:
-        return None
-    graded: Graded = _grader(job.device)(server, submission, job.config, words)
-    write_student(job.out, graded.result, words, job.config.feedback)
-    folder = job.out / "students" / graded.result.student
-    write_atomic(folder / "timing.json", to_bytes(graded.timing))
-    (folder / FAILURE).unlink(missing_ok=True)
-    content = submission.content if isinstance(submission, Submission) else _unread(entry)
-    (folder / RECEIVED).mkdir(exist_ok=True)
-    write_atomic(folder / RECEIVED / Path(submission.file).name, content)
-    return row(graded.result)
-
-
-def _unread(entry: Entry) -> bytes:
-    """Return the file of an entry that could not be graded, empty where there is no single file of sane size."""
-    try:
-        return read_file(entry.path.joinpath(*entry.parts)) if len(entry.parts) < 2 else b""
-    except Refusal:
-        return b""
-
-
-def _grader(device: str) -> Callable[[Server, Submission | Rejected, Config, Words], Graded]:
-    if device == "cpu":
-        return grade_one
-    from autograder.grading.one.grade_on_device import grade_on_device
-
-    return grade_on_device
+    def _allow(self, wall_s: float) -> None:
+        assert self._process.pid is not None
+        self._pid = self._process.pid
+        self._wall_end = time.monotonic() + wall_s
+        self._cpu_end = (cpu_clock(self._pid) or 0.0) + MOST_CPU_S

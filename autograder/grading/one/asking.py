@@ -11,6 +11,7 @@ from functools import cache
 
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.observations import open_todo
+from autograder.contract.pinned import as_pinned
 from autograder.contract.questions import Case, questions
 from autograder.contract.quiet import calls_of, spoken_aloud
 from autograder.contract.scenario import Scenario
@@ -156,6 +157,8 @@ class Asking:
     def _attempt(self, scenario: Scenario, alone: bool) -> Outcome:
         try:
             trace = self._submission.run(scenario.operations, alone, self._patience)
+            if pinned := as_pinned(scenario, trace):
+                scenario, trace = pinned, self._submission.run(pinned.operations, False, self._patience)
         except Died as died:
             self._costly |= died.finding.code in COSTLY
             return Outcome("could not run", died.finding)
@@ -174,7 +177,9 @@ class Asking:
         assert question.todo is not None
         for operation, observation in zip(scenario.operations, trace, strict=False):
             found = open_todo(observation, question.blanks)
-            if found and (operation.name == question.call or found.code == "open.missing"):
+            if found and found.code == "open.missing":
+                return self._submission.why_missing(str(found.details["name"]), question.todo)
+            if found and operation.name == question.call:
                 return Finding(found.code, {**found.details, "todo": question.todo})
         return None
 

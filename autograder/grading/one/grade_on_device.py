@@ -69,12 +69,16 @@ def _figures(handle: SubmissionHandle, device: str) -> dict[str, float]:
     """Return what the device reports about reading, never scored; nothing where reading does not work."""
     if handle.verdicts["g4.basic"].status != "passed":
         return {}
+    asked = measured(device)
     try:
-        returned: Any = handle.submission.run(measured(device), alone=False)[-1].get("returned")
+        trace = handle.submission.run(asked, alone=False)
     except Died:
         return {}
-    entries = returned.get("dict", {}) if isinstance(returned, dict) else {}
-    return {name: value for name, value in entries.items() if type(value) is int}
+    scattered, whole = (seen.get("returned") for o, seen in zip(asked, trace, strict=True) if o.name == "attend")
+    rates: Any = trace[-1].get("returned")
+    entries = rates.get("dict", {}) if isinstance(rates, dict) else {}
+    figures = {name: value for name, value in entries.items() if type(value) is int}
+    return {"attention_equal": int(scattered is not None and scattered == whole), **figures}
 
 
 def _without_points(tests: Iterable[TestResult]) -> tuple[TestResult, ...]:

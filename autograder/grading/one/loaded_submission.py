@@ -1,5 +1,6 @@
 """One submission's child: its cells loaded once, a fresh child whenever the old one cannot be trusted any more."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,17 +14,24 @@ ROOM = 2
 MEASURED = ("run.cpu", "run.idle", "run.wall")
 """Limits that a machine's load can reach by itself: the cells run once more, with more room, before one counts."""
 MAX_CPU_SECONDS, MAX_LOADING_SECONDS = 20.0, 40.0
+_NO_PYTHON = ("cell.syntax", "cell.newer")
+_WHY_MISSING = {
+    **dict.fromkeys(("cell.failed", "cell.went_on", *_NO_PYTHON), "open.cell"),
+    **dict.fromkeys(("cell.stopped", "cell.skipped"), "open.stopped"),
+    "cell.magic": "open.magic",
+}
 
 
 class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
     def __init__(self, server: Server, cells: Sequence[str], helpers: Mapping[str, str] | None = None) -> None:
+        server.begin_submission()
         self._server, self._cells, self._helpers = server, cells, helpers
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
         self._stopped: dict[int, Finding] = {}
-        self._noted: Sequence[dict[str, Any]] = ()
+        self._noted: Sequence[dict[str, Any]] | None = None
         self._room = 1
         self._short_of_memory: set[str | int | None] = set()
         self._unloadable: Died | None = None
@@ -31,9 +39,23 @@ class LoadedSubmission:
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """What did not work in the cells, in their order; what is no Python comes first, for it explains the most."""
-        noted = [Finding(note["code"], note["details"]) for note in self._noted]
+        """What did not work in the cells, as it was before the submission was asked for anything.
+
+        In their order, but what is no Python comes first, for it explains the most.
+        """
+        noted = [Finding(note["code"], note["details"]) for note in self._noted or ()]
         return tuple(sorted([*noted, *self._stopped.values()], key=_rank))
+
+    def why_missing(self, name: str, todo: int) -> Finding:
+        """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
+        definition = re.compile(rf"^\s*(?:async\s+def|def|class)\s+{name}\b", re.MULTILINE)
+        for note in self.notes:
+            cell = note.details["cell"]
+            defines = isinstance(cell, int) and cell <= len(self._cells) and definition.search(self._cells[cell - 1])
+            if defines and note.code in _WHY_MISSING:
+                error = {"error": "SyntaxError"} if note.code in _NO_PYTHON else {}
+                return Finding(_WHY_MISSING[note.code], {**note.details, **error, "name": name, "todo": todo})
+        return Finding("open.missing", {"name": name, "todo": todo})
 
     @property
     def next_is_alone(self) -> bool:
@@ -74,7 +96,8 @@ class LoadedSubmission:
                 raise self._unloadable
             self._child = self._server.spawn()
             try:
-                self._noted = self._child.load(self._cells, self._skip, self._helpers, self._room)
+                noted = self._child.load(self._cells, self._skip, self._helpers, self._room)
+                self._noted = noted if self._noted is None else self._noted
             except Died as died:
                 self._loading_s += self._child.cpu_s
                 self.close()
@@ -101,4 +124,4 @@ class LoadedSubmission:
 
 def _rank(note: Finding) -> tuple[bool, int]:
     cell = note.details["cell"]
-    return note.code not in ("cell.syntax", "cell.newer"), cell if isinstance(cell, int) else 0
+    return note.code not in _NO_PYTHON, cell if isinstance(cell, int) else 0

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograder.config import Config
 from autograder.contract.checkable import Checkable
+from autograder.contract.seed import read_seed
 from autograder.grading.confined import confined_server
 from autograder.grading.one.gradescope import NotGradable, receipt, rejection
 from autograder.grading.one.judge import SubmissionHandle
@@ -34,8 +35,9 @@ def judge(received: str, settings: Mapping[str, Any]) -> Checkable:
 
 
 def _judged(submission: Submission, config: Config, words: Words) -> tuple[SubmissionHandle, str]:
+    seed = read_seed(config.seed_file)
     with confined_server(allow_weak=False) as server:
-        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), helpers=submission.helpers)
+        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed, submission.helpers)
         try:
             _ = handle.verdicts  # judged while the server is there; Otter asks later
         finally:

@@ -20,6 +20,8 @@ from autograder.reporting.words import Words
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 MANIFEST = "manifest.json"
+SEED = "course-seed.txt"
+"""In the zip, where the course has a seed of its own."""
 RECEIVED = "received"
 
 
@@ -57,6 +59,7 @@ class ConfinedSubmission(AbstractOtterPlugin):  # type: ignore[misc]
         stand_in = Path(self.submission_path)
         folder = stand_in.parent
         _refuse_other_sources(folder.with_name("source") / MANIFEST)
+        self._seed_file = folder.with_name("source") / SEED
         tests = (folder / "tests").rename(folder.with_name("tests"))
         self._received = set_aside(folder)
         tests.rename(folder / "tests")
@@ -65,6 +68,8 @@ class ConfinedSubmission(AbstractOtterPlugin):  # type: ignore[misc]
     def before_execution(self, submission: NotebookNode) -> NotebookNode:
         """Return the notebook that Otter's kernel runs: one cell, which defines ``submission``."""
         settings = dict(self.plugin_config)
+        if self._seed_file.exists():
+            settings["seed_file"] = str(self._seed_file)
         self._cell = (
             "from autograder.grading.otter.otter_cell import judge\n"
             f"submission = judge({str(self._received)!r}, {settings!r})"

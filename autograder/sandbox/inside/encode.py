@@ -1,4 +1,7 @@
-"""Values as plain data, by exact type: what is not exactly one of the known kinds is ``other`` and equals nothing."""
+"""Values as plain data: what is not one of the known kinds is ``other`` and equals nothing.
+
+Subclasses of int and dict are what they are, read by the methods of int and dict and never by their own.
+"""
 
 import ctypes
 import itertools
@@ -10,10 +13,10 @@ import torch
 MAX_ITEMS, MAX_DEPTH, MAX_TEXT, MAX_BITS, MAX_TENSOR_BYTES = 4096, 8, 200, 4096, 4 << 20
 
 # Taken before student code runs: it may replace any of these names elsewhere, by accident or not.
-_type, _len, _map, _set, _list, _iter = type, len, map, set, list, iter
+_type, _len, _map, _set, _list, _iter, _sorted = type, len, map, set, list, iter, sorted
 _issubclass, _hasattr, _isfinite, _float_hex = issubclass, hasattr, numpy.isfinite, float.hex
 _islice, _string_at, _int, _str = itertools.islice, ctypes.string_at, int, str
-_bit_length = int.bit_length
+_bit_length, _true_int, _dict_len, _dict_items = int.bit_length, int.__int__, dict.__len__, dict.items
 _type_name = type.__dict__["__name__"].__get__
 _Tensor, _Parameter, _strided = torch.Tensor, torch.nn.Parameter, torch.strided
 _base = torch._C.TensorBase
@@ -21,7 +24,7 @@ _data_ptr, _contiguous, _numel, _element_size = _base.data_ptr, _base.contiguous
 _is_contiguous, _is_neg, _resolve_neg, _detach = _base.is_contiguous, _base.is_neg, _base.resolve_neg, _base.detach
 _float64 = numpy.float64
 _NUMPY_INTS = frozenset(numpy.dtype(code).type for code in "bBhHiIlLqQ")
-_NOT_SEQUENCES = (dict, set, frozenset, str, bytes, bytearray, memoryview, type, torch.Tensor)
+_NO_COLLECTIONS = (str, bytes, bytearray, memoryview, type, torch.Tensor)
 _DTYPE_NAMES = {v: name for name, v in vars(torch).items() if isinstance(v, torch.dtype)}
 _DTYPE_NAMES.update({getattr(torch, name): name for name in ("float16", "bfloat16", "float32", "float64", "int64")})
 
@@ -56,11 +59,13 @@ class Encoder:
             return {"float": _float_hex(value)} if _isfinite(value) else {"other": "float"}
         if kind is _str:
             return {"str": value[:MAX_TEXT]}
-        if kind is dict:
+        if _issubclass(kind, dict):
             return self._dict(value, depth)
         if kind in _NUMPY_INTS:
             return _int(value)
-        return self._sequence(value, depth)
+        if _issubclass(kind, _int) and kind is not bool:
+            return self.encode(_true_int(value))
+        return self._collection(value, depth)
 
     def _items(self, values: Any, depth: int) -> list[Any]:
         if _set(_map(_type, values)) == {_int} and _bit_length(max(values)) < 64:
@@ -68,14 +73,21 @@ class Encoder:
         return [self.encode(item, depth + 1) for item in values]
 
     def _dict(self, value: dict[Any, Any], depth: int) -> Any:
-        if _len(value) > MAX_ITEMS or _set(_map(_type, value)) - {_str}:
-            return {"other": "dict"}
-        return {"dict": {key[:MAX_TEXT]: self.encode(item, depth + 1) for key, item in value.items()}}
+        """Encode what a dict holds, whatever a subclass says; one of other keys than texts is a set of its keys."""
+        if _dict_len(value) > MAX_ITEMS:
+            return {"other": type_name(value)}
+        items = _list(_dict_items(value))
+        kinds = {_type(key) for key, _ in items}
+        if kinds <= {_str}:
+            return {"dict": {key[:MAX_TEXT]: self.encode(item, depth + 1) for key, item in items}}
+        return {"set": self._unordered([key for key, _ in items], depth)}
 
-    def _sequence(self, value: Any, depth: int) -> Any:
+    def _collection(self, value: Any, depth: int) -> Any:
+        """Encode what is no list and no tuple but has a length and elements, in their order where it has one."""
         kind = _type(value)
-        looks_like_one = _hasattr(kind, "__len__") and _hasattr(kind, "__getitem__")
-        if not looks_like_one or _issubclass(kind, _NOT_SEQUENCES):
+        ordered = _hasattr(kind, "__getitem__")
+        looks_like_one = _hasattr(kind, "__len__") and (ordered or _hasattr(kind, "__iter__"))
+        if not looks_like_one or _issubclass(kind, _NO_COLLECTIONS):
             return {"other": type_name(value)}
         try:
             items = _list(_islice(_iter(value), MAX_ITEMS + 1))
@@ -83,7 +95,11 @@ class Encoder:
             return {"other": type_name(value)}
         if _len(items) > MAX_ITEMS:
             return {"other": type_name(value)}
-        return {"sequence": self._items(items, depth)}
+        return {"sequence": self._items(items, depth)} if ordered else {"set": self._unordered(items, depth)}
+
+    def _unordered(self, items: list[Any], depth: int) -> list[Any]:
+        encoded = self._items(items, depth)
+        return _sorted(encoded) if _set(_map(_type, encoded)) <= {_int} else encoded
 
     def _tensor(self, value: Any) -> Any:
         if value.layout is not _strided:

@@ -20,15 +20,22 @@ def exception_data(error: BaseException) -> dict[str, Any]:
     """Return name, builtin base classes, text, and what else the trusted side asks about an exception."""
     text = message(error)
     bases = [_BUILTIN[kind] for kind in _mro(_type(error)) if kind in _BUILTIN]
-    blank = _QUOTED.search(text) if "NameError" in bases else None
     return {
         "name": type_name(error),
         "bases": bases,
         "text": text[:MAX_TEXT],
         "oom": "OOM" in text,
-        "blank": blank[1] if blank else None,
+        "blank": _blank(bases, text),
         "missing": None,
     }
+
+
+def _blank(bases: list[str], text: str) -> str | None:
+    """Return the name that a NameError is about; ``...`` where a blank of the starter got into a calculation."""
+    if "NameError" in bases:
+        name = _QUOTED.search(text)
+        return name[1] if name else None
+    return "..." if "TypeError" in bases and "ellipsis" in text else None
 
 
 class Endings:
@@ -54,8 +61,8 @@ class Endings:
         return self.described.index(description) + 1
 
 
-def missing(name: str, error: str) -> dict[str, Any]:
-    """Return the description of a contract name that the submission does not define."""
+def missing(name: str | None, error: str) -> dict[str, Any]:
+    """Return the description of a contract name that the submission does not define; None for an object of ours."""
     return {"name": error, "bases": [error], "text": "", "oom": False, "blank": None, "missing": name}
 
 

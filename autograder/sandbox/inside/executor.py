@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from autograder.contract.operations import DTYPE_BYTES
+from autograder.contract.operations import DTYPE_BYTES, METHODS
 from autograder.sandbox.inside import arrange
 from autograder.sandbox.inside.change_tracker import ChangeTracker, plain, tensor
 from autograder.sandbox.inside.encode import Encoder
@@ -19,26 +19,21 @@ _getattr = getattr
 _signature = inspect.signature
 _set_default_dtype, _get_default_dtype = torch.set_default_dtype, torch.get_default_dtype
 _Tensor, _DTYPES = torch.Tensor, {name: getattr(torch, name) for name in DTYPE_BYTES}
-_METHODS = {
-    "prefill": "allocate_for_prefill",
-    "decode": "allocate_for_decode",
-    "release": "release_request",
-    "report": "allocation_report",
-    "read": "get_physical_cache",
-}
+_METHODS = dict(METHODS)
 _MANAGER = (
     plain(("num_blocks", "num_blocks"), ("block_size", "block_size")),
     plain(("free", "free_blocks")),
     tensor("pool", "physical_kv_cache"),
 )
 _REQUEST = (plain(("seq_len", "seq_len"), ("table", "block_table")),)
+_ATTRIBUTES = ("request_id", "seq_len", "num_blocks", "block_size", "head_dim")
 _ABSENT = object()
 
 
 class _Missing(Exception):
     """A name of the contract, or an object that an earlier operation should have made, is not there."""
 
-    def __init__(self, name: str, error: str) -> None:
+    def __init__(self, name: str | None, error: str) -> None:
         self.description = missing(name, error)
 
 
@@ -111,7 +106,7 @@ class Executor:
     def _call(self, method: str, m: str, r: str) -> Any:
         manager, request = self._managers.get(m, _ABSENT), self._requests.get(r, _ABSENT)
         if manager is _ABSENT or request is _ABSENT:
-            raise _Missing(m if manager is _ABSENT else r, "Missing")
+            raise _Missing(None, "Missing")
         bound: Any = _getattr(manager, method, _ABSENT)
         if bound is _ABSENT and _getattr(_type(manager), method, _ABSENT) is _ABSENT:
             raise _Missing(method, "AttributeError")
@@ -139,7 +134,7 @@ class Executor:
         finally:
             if switch:
                 _set_default_dtype(default)
-        arrange.convert(manager, wanted, device)
+        arrange.move(manager, wanted, device)
         self._managers[m], self._dtypes[m] = manager, wanted
         self._manager_views[m] = ChangeTracker(manager, _MANAGER)
 
@@ -165,6 +160,12 @@ class Executor:
     def _vacate(self, m: str, r: str) -> None:
         arrange.vacate(self._object(self._managers, m), self._object(self._requests, r))
 
+    def _attributes(self, label: str) -> dict[str, Any]:
+        """Return those of the numbers in the table of names that a manager or request has."""
+        owner = self._object({**self._managers, **self._requests}, label)
+        found = ((name, _getattr(owner, name, _ABSENT)) for name in _ATTRIBUTES)
+        return {name: value for name, value in found if value is not _ABSENT}
+
     def _name(self, name: str) -> Any:
         value = self._names.get(name, _ABSENT)
         if value is _ABSENT:
@@ -174,7 +175,7 @@ class Executor:
     def _object(self, objects: dict[str, Any], label: str) -> Any:
         value = objects.get(label, _ABSENT)
         if value is _ABSENT:
-            raise _Missing(label, "Missing")
+            raise _Missing(None, "Missing")
         return value
 
 
@@ -187,6 +188,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "seize": Executor._seize,
     "vacate": Executor._vacate,
     "ledger": Executor._ledger,
+    "attributes": Executor._attributes,
 }
 
 

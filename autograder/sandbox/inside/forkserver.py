@@ -46,17 +46,25 @@ def main() -> None:
     settings = json.loads(channel.recv(MESSAGE_BYTES))
     for fd in (REQUESTS_FD, REPLIES_FD):  # taken, so that nothing a child needs lies where its pipes will go
         os.dup2(0, fd)
-    confinement = Confinement(Limits.from_json(settings["limits"]))
+    confinement = Confinement(Limits.from_json(settings["limits"]), settings["gpu"])
     try:
-        confinement.enclose_server()
+        if not settings["gpu"]:
+            confinement.enclose_server()
         import_everything()
-        work = work_on(settings["device"])
+        work = work_on(settings["device"], settings["gpu"])
         hello = _prepare(confinement, settings)
     except Exception as error:  # whatever it is, the grader can only be told
-        channel.send(json.dumps({"error": f"{type(error).__name__}: {error}"[:500]}).encode())
+        channel.send(json.dumps({"error": sentence(error)}).encode())
         return
     channel.send(json.dumps(hello).encode())
     Forker(channel, confinement, work, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).serve()
+
+
+def sentence(error: Exception) -> str:
+    """Return what keeps children from being started, in one sentence."""
+    from autograder.sandbox.inside.no_device import NoDevice
+
+    return str(error) if isinstance(error, NoDevice) else f"{type(error).__name__}: {error}"[:500]
 
 
 def import_everything() -> None:
@@ -135,15 +143,20 @@ def _fork(confinement: Confinement, requests: int, replies: int, work: Callable[
         os._exit(0)
 
 
-def work_on(device: str) -> Callable[[], None]:
-    """Return what a child does: it serves, on the host or on a device that is ready before the fork."""
+def work_on(device: str, gpu: bool) -> Callable[[], None]:
+    """Return what a child does: it serves, on the host, on a ready stand-in, or on a GPU that it opens itself."""
     from autograder.sandbox.inside import worker
 
     if device == "cpu":
         return partial(worker.serve, REQUESTS_FD, REPLIES_FD)
-    from autograder.sandbox.inside.device_executor import executor_on
+    if gpu:
+        from autograder.sandbox.inside import gpu_child
 
-    return partial(worker.serve, REQUESTS_FD, REPLIES_FD, executor_on(device))
+        gpu_child.prepare(device)
+        return partial(gpu_child.serve, device, REQUESTS_FD, REPLIES_FD)
+    from autograder.sandbox.inside import device_executor
+
+    return partial(device_executor.serve, device_executor.executor_on(device), REQUESTS_FD, REPLIES_FD)
 
 
 @dataclass(frozen=True)

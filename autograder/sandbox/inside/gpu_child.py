@@ -1,87 +1,86 @@
-"""One confined process with a GPU of its own: opens the device, goes behind the walls, then takes the source.
+"""A child with a GPU: forked by a process that never touched CUDA, it goes behind the walls, then opens the device.
 
-Started as a program by ``gpu_server``, never forked: CUDA does not survive a fork. Settings and the two pipe ends come
-through a socket; one message goes back, ``hello`` or an error, and the socket is closed before student code is read.
+So every thread that the driver starts is born behind the walls. Before it takes the source it sends one line of JSON:
+what it opened and what that cost, or why it could not.
 """
 
-import fcntl
+import ctypes
+import importlib
 import json
 import os
 import resource
-import socket
-import sys
-from typing import Any
 
-from autograder.sandbox.inside.forkserver import (
-    MESSAGE_BYTES,
-    REPLIES_FD,
-    REQUESTS_FD,
-    import_everything,
-    targets_of,
-    work_on,
-)
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.walls import probe
-from autograder.sandbox.walls.confine import Confinement
+from autograder.sandbox.inside.no_device import NoDevice
 
-_HIGH_FD = 40
+_NOT_INITIALIZED = 3  # what CUDA answers to every question before cuInit
+_RTLD_NOLOAD = 4
 
 
-def main() -> None:
-    """Serve one submission; the last argument is the socket's number."""
-    given = int(sys.argv[-1])
-    channel = fcntl.fcntl(given, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
-    os.close(given)
-    with socket.socket(fileno=os.dup(channel)) as incoming:
-        message, fds, _, _ = socket.recv_fds(incoming, MESSAGE_BYTES, 2)
-    high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD) for fd in fds]
-    for fd, wanted in zip(high, (REQUESTS_FD, REPLIES_FD), strict=True):
-        os.dup2(fd, wanted)
-        os.close(fd)
-    settings = json.loads(message)
+def prepare(device: str) -> None:
+    """Import what children will need, whose walls hide our files; raise NoDevice where that touched the GPU."""
+    for name in ("device_executor", device):
+        importlib.import_module(f"autograder.sandbox.inside.{name}")
+    importlib.import_module("torch._dynamo")  # torch does so at the first call of some kinds, and writes a folder
+    require_untouched()
+
+
+def require_untouched() -> None:
+    """Raise NoDevice where this process has touched the GPU: what is forked from it could not use one."""
+    for fd in os.listdir("/proc/self/fd"):
+        target = os.readlink(f"/proc/self/fd/{fd}") if os.path.lexists(f"/proc/self/fd/{fd}") else ""
+        if target.startswith(("/dev/nvidia", "/dev/dxg")):
+            raise NoDevice(f"Importing torch opened {target} already; report this, with torch's version, as a bug.")
+    with open("/proc/self/maps") as file:
+        mapped = file.read()
+    if "/dev/nvidia" in mapped or _driver_is_initialised():
+        raise NoDevice("Importing torch started CUDA already; report this, with torch's version, as a bug.")
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise NoDevice("Importing torch started a thread; set OMP_NUM_THREADS=1 and report this as a bug.")
+
+
+def _driver_is_initialised() -> bool:
+    """Ask the driver's library, which torch's own libraries may have mapped; there is nothing to ask without it."""
     try:
-        import_everything()
-        work = work_on(settings["device"])
-        confinement = Confinement(Limits.from_json(settings["limits"]), gpu=True)
-        confinement.prepare()
-        del sys.path[0]
-        confinement.enter()
-        hello = _hello(confinement, settings)
+        driver = ctypes.CDLL("libcuda.so.1", _RTLD_NOLOAD)
+        return int(driver.cuDeviceGetCount(ctypes.byref(ctypes.c_int()))) != _NOT_INITIALIZED
+    except (OSError, AttributeError):
+        return False
+
+
+def serve(device: str, requests: int, replies: int) -> None:
+    """Open the device, say how that went, and serve one submission."""
+    from autograder.sandbox.inside import device_executor
+
+    try:
+        executor = device_executor.executor_on(device)
     except Exception as error:  # whatever it is, the grader can only be told
-        os.write(channel, json.dumps({"error": _sentence(error)}).encode())
+        _tell(replies, {"error": _sentence(error)})
         return
-    os.write(channel, json.dumps(hello).encode())
-    os.close(channel)
-    work()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _tell(
+        replies,
+        {
+            "versions": _versions(),
+            "own_kib": used.ru_maxrss,
+            "own_cpu_ms": round((used.ru_utime + used.ru_stime) * 1000),
+        },
+    )
+    device_executor.serve(executor, requests, replies)
+
+
+def _tell(replies: int, what: dict[str, object]) -> None:
+    os.write(replies, json.dumps(what).encode() + b"\n")
 
 
 def _sentence(error: Exception) -> str:
     """Return why this process cannot grade, in one sentence that says what to do."""
-    from autograder.sandbox.inside.no_device import NoDevice
-
     if isinstance(error, NoDevice):
         return str(error)
     first = (str(error).splitlines() or [type(error).__name__])[0][:300]
     return f"The device could not be opened ({first}); free its memory, see that nvidia-smi works, and try again."
 
 
-def _hello(confinement: Confinement, settings: dict[str, Any]) -> dict[str, Any]:
-    import torch
-
-    breaches: list[str] = []
-    if settings["probe"]:
-        probe.run(targets_of(settings), breaches.append)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return {
-        "layers": confinement.layers,
-        "breaches": [breach for breach in breaches if breach != probe.DONE],
-        "versions": {"python": sys.version.split()[0], "torch": str(torch.__version__), **_gpu()},
-        "own_kib": used.ru_maxrss,
-        "own_cpu_ms": round((used.ru_utime + used.ru_stime) * 1000),
-    }
-
-
-def _gpu() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     import torch
 
     if not torch.cuda.is_initialized():

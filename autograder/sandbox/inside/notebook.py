@@ -111,7 +111,11 @@ class Notebook:
             self._note("cell.syntax", details)
 
     def _note(self, code: str, details: Details) -> None:
-        if len(self.notes) < MOST_NOTES:
+        if len(self.notes) > MOST_NOTES:
+            self.notes[-1]["details"]["count"] += 1
+        elif len(self.notes) == MOST_NOTES:
+            self.notes.append({"code": "cell.more", "details": {"cell": self._cell, "count": 1}})
+        else:
             clipped = {name: text[:MAX_TEXT] if isinstance(text, str) else text for name, text in details.items()}
             self.notes.append({"code": code, "details": {"cell": self._cell, **clipped}})
 

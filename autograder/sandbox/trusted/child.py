@@ -12,6 +12,7 @@ from autograder.contract.operations import Operation
 from autograder.findings import Finding, Found
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
+from autograder.sandbox.trusted.budget import Budget
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
 from autograder.sandbox.trusted.validate_reply import Trace, notes_of
 from autograder.sandbox.trusted.watchdog import Watchdog, cpu_clock, host_pid
@@ -25,6 +26,8 @@ _TICK_MS = 5
 _CHUNK = 1 << 16
 _NEAR = 0.75  # of the memory limit: a crash there is taken for want of memory
 _ABORTS = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+_CRASHES = {int(s): s.name for s in (*_ABORTS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS)}
+"""The signals that a report names: a submission can send itself any."""
 
 
 class Died(Found):
@@ -52,10 +55,16 @@ class Child:
         self._exit: Exit | None = None
         self._pid = host_pid(pidfd)
         self._decoder = Decoder(limits.reply_bytes)
-        self._cell: int | None = None
+        self._cells, self._cell = 0, 0
+        self.charge_to(Budget(limits))
         os.set_blocking(requests, False)
         self._poll = select.poll()
         self._poll.register(replies, select.POLLIN)
+
+    def charge_to(self, budget: Budget) -> None:
+        """Charge what this child uses from now on to ``budget``, where more of its submission's children are."""
+        self._budget = budget
+        self._watch = Watchdog(self._pid, budget)
 
     def load(
         self, cells: Sequence[str], skip: Iterable[int] = (), helpers: Mapping[str, str] | None = None, room: float = 1
@@ -65,12 +74,12 @@ class Child:
         ``helpers`` are texts of modules by path, for the cells to import; ``room`` multiplies the usual time.
         """
         request = pack({"cells": list(cells), "skip": sorted(skip), "helpers": dict(helpers or {})})
-        self._cell = 0
+        self._cells = len(cells)
         try:
             [notes] = self._converse(request, [self._loaded], self._limits.load_cpu_s, room)
             return notes
         finally:
-            self._cell = None
+            self._cell = 0
 
     def run(self, operations: Sequence[Operation], patience: float = 1.0) -> Trace:
         """Carry out one case on fresh objects and return what was observed; raise Died.
@@ -85,6 +94,11 @@ class Child:
         return self._converse(wire, [request.reply for request in requests], self._limits.case_cpu_s, patience)
 
     @property
+    def pid(self) -> int:
+        """Return its process id as this process sees it."""
+        return self._pid
+
+    @property
     def cpu_s(self) -> float:
         """CPU seconds used so far, confinement included."""
         return self._exit.cpu_s if self._exit else cpu_clock(self._pid) or 0.0
@@ -97,6 +111,7 @@ class Child:
         for fd in (self._pidfd, self._requests, self._replies):
             os.close(fd)
         self._exit = self._reap()
+        self._watch.note(self._exit.cpu_s)
 
     def __enter__(self) -> "Child":
         return self
@@ -112,7 +127,10 @@ class Child:
             raise RuntimeError("this child has ended")
         limits = self._limits
         seconds = tuple(patience * limit for limit in (cpu_s, limits.idle_s, limits.wall_s))
-        self._watch, rest, awaited = Watchdog(self._pid, *seconds), memoryview(request), deque(readings)
+        rest, awaited = memoryview(request), deque(readings)
+        self._watch.begin(*seconds)
+        if self._budget.is_used_up:
+            raise self._died(Finding("run.budget"))
         self._poll.modify(self._replies, select.POLLIN)
         try:
             self._decoder.restart()
@@ -126,7 +144,7 @@ class Child:
                     awaited.popleft()
                     self._decoder.grant()
                     yield answer
-                    self._watch = Watchdog(self._pid, *seconds)
+                    self._watch.begin(*seconds)
                 if awaited and (reached := self._watch.limit_reached()) and not self._poll.poll(0):
                     raise self._died(reached)
         except EOFError:
@@ -140,12 +158,11 @@ class Child:
         """Return what was noted while cells were loaded, or take note of the cell that begins."""
         frame = message.read()
         if frame.data.keys() != {"cell"}:
-            return notes_of(frame.data.get("loaded"))
+            return notes_of(frame.data.get("loaded"), self._cells)
         number = frame.data["cell"]
-        if type(number) is not int or self._cell is None:
-            raise ProtocolError("not a cell's number")
-        if number > self._cell:
-            self._watch.wake()
+        if type(number) is not int or not self._cell < number <= self._cells:
+            raise ProtocolError("not the number of a cell that comes next")
+        self._watch.wake()
         self._cell = number
         return None
 
@@ -166,6 +183,7 @@ class Child:
         chunk = os.read(self._replies, _CHUNK)
         if not chunk:
             raise EOFError
+        self._budget.charge(size=len(chunk))
         yield from self._decoder.feed(chunk)
 
     def _died(self, end: Finding) -> Died:
@@ -188,7 +206,7 @@ def _cause(ended: Exit, limits: Limits) -> Finding:
     if ended.code in (EXIT_MACHINE, EXIT_DEVICE):
         return Finding("run.machine" if ended.code == EXIT_MACHINE else "device.fault")
     if ended.code >= 0 and ended.code != OUT_OF_MEMORY:
-        return Finding("run.exited", {"status": ended.code})
+        return Finding("run.exited")
     short_of_memory = -ended.code in _ABORTS and ended.memory_bytes >= _NEAR * limits.memory_bytes
     if ended.code == OUT_OF_MEMORY or short_of_memory:
         return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
@@ -196,4 +214,4 @@ def _cause(ended: Exit, limits: Limits) -> Finding:
         return Finding("run.cpu", {"seconds": str(limits.total_cpu_s)})
     if ended.code == -signal.SIGKILL:  # nobody but the kernel does this, when the machine's memory runs out
         return Finding("run.memory", {"mib": limits.memory_bytes // MIB})
-    return Finding("run.crashed", {"signal": signal.Signals(-ended.code).name})
+    return Finding("run.crashed", {"signal": _CRASHES.get(-ended.code, "other")})

@@ -6,7 +6,7 @@ import os
 import select
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,16 @@ class ForkServer(Server):
     the probe tries to read: those of the package are among them anyway.
     """
 
+    gpu = False
+    """Whether a child opens a GPU, once it is behind the walls."""
+
     def __init__(self, limits: Limits = DEFAULT_LIMITS, secrets: Sequence[Path] = (), device: str = "cpu") -> None:
         self.limits = limits
         self.device = device
         self._secrets = secrets
         self._start()
 
-    def spawn(self) -> Child:
-        """Return a fresh child; raise ServerDied."""
+    def _spawn(self) -> Child:
         _ = self._hello
         requests_end, requests = os.pipe()
         replies, replies_end = os.pipe()
@@ -43,7 +45,10 @@ class ForkServer(Server):
             raise
         finally:
             _close(requests_end, replies_end)
-        return Child(fds[0], requests, replies, self.limits, functools.partial(self._reap, answer["pid"]))
+        return self._child(fds[0], requests, replies, functools.partial(self._reap, answer["pid"]))
+
+    def _child(self, pidfd: int, requests: int, replies: int, reap: Callable[[], Exit]) -> Child:
+        return Child(pidfd, requests, replies, self.limits, reap)
 
     def close(self) -> None:
         """End the fork-server and every child of it."""
@@ -66,6 +71,7 @@ class ForkServer(Server):
         settings = {
             "limits": self.limits.to_json(),
             "device": self.device,
+            "gpu": self.gpu,
             **whereabouts(self._secrets),
         }
         with theirs:

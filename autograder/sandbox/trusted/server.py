@@ -1,4 +1,4 @@
-"""What the fork-server and a process that holds a GPU have in common: their start, and what they say of themselves."""
+"""What every fork-server has: its start, and what it says of itself."""
 
 import os
 import subprocess
@@ -12,7 +12,9 @@ from typing import Any
 
 from autograder.errors import GraderError
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.trusted.child import Child
+from autograder.sandbox.trusted.budget import Budget
+from autograder.sandbox.trusted.child import Child, Died
+from autograder.sandbox.trusted.threads import free_threads
 from autograder.sandbox.walls.visible_paths import PACKAGE
 
 MESSAGE_BYTES = 1 << 16
@@ -27,9 +29,10 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # the same submission gives the same results
     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # a forked child could not use CUDA after this process touched it
     "CUDA_CACHE_DISABLE": "1",
+    "CUDA_MPS_PIPE_DIRECTORY": "/nonexistent",  # one fault would end every client of a shared server
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # huge pages where possible: less to copy per fork
 }
-_KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+_KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from autograder.sandbox.inside.{} import main; main()"
 
 
@@ -38,14 +41,27 @@ class ServerDied(GraderError):
 
 
 class Server(ABC):
-    """Where children come from: a fork-server, or for a GPU one new process per child; for one thread at a time."""
+    """Where children come from; for one thread at a time."""
 
     limits: Limits
     device: str
+    _budget: Budget | None = None
+
+    def begin_submission(self) -> None:
+        """Let all children from now on share one submission's budget; before, each has one of its own."""
+        self._budget = Budget(self.limits)
+
+    def spawn(self) -> Child:
+        """Return a fresh child; raise ServerDied, or Died when the submission's budget is used up."""
+        if self._budget and self._budget.is_used_up:
+            raise Died("run.budget")
+        child = self._spawn()
+        if self._budget:
+            child.charge_to(self._budget)
+        return child
 
     @abstractmethod
-    def spawn(self) -> Child:
-        """Return a fresh child; raise ServerDied."""
+    def _spawn(self) -> Child: ...
 
     @abstractmethod
     def close(self) -> None:
@@ -59,12 +75,18 @@ class Server(ABC):
     @property
     def breaches(self) -> list[str]:
         """Return what a probe behind these walls could do all the same; grading is safe when there is nothing."""
-        return list(self._hello["breaches"])
+        return [*self._hello["breaches"], *self._free_threads]
 
     @property
     def versions(self) -> dict[str, str]:
         """Return the versions of Python and torch that children run on, and of a device."""
         return dict(self._hello["versions"])
+
+    @cached_property
+    def _free_threads(self) -> list[str]:
+        with self.spawn() as child:
+            child.load([])  # it answers from behind the walls
+            return free_threads(child.pid, self.layers["seccomp"] == "on")
 
     @cached_property
     def _hello(self) -> dict[str, Any]:

@@ -1,15 +1,20 @@
 """Replies of a child, checked by exact type before anyone relies on them."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.contract.closed_lists import CONTRACT_NAMES
 from autograder.sandbox.limits import MOST_NOTES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
 """Per operation: ``returned``, ``raised`` or ``ends``, and ``state``; a tensor's ``blob`` has become its ``bytes``."""
 
-_MAX_DEPTH, _MAX_TEXT = 12, 400
+_MAX_DEPTH, _MAX_TEXT, _MAX_LINE = 12, 400, 1 << 31
+_MAX_ITEMS = 4096  # of a sequence, as the worker's encoder has it
+_MAX_DIMENSIONS = 64
+_MAX_LARGE = 64  # numbers above 64 bits in one sequence: many could be made to hash alike
 _PARTS = (
     ("managers", {"num_blocks", "block_size", "free", "pool"}),
     ("requests", {"seq_len", "table"}),
@@ -22,9 +27,14 @@ _NOTES = {
     "cell.newer": {"line", "python"},
     "cell.absent": {"package"},
     "cell.magic": {"magic"},
+    "cell.more": {"count"},
 }
+_NUMBERS = ("line", "column", "count")
 _STATE = {"managers", "requests"}
 _INTS = {int}
+_LARGE = 1 << 63
+NOTED_BYTES = 4000
+"""What a submission may say in its own words, all its cells together."""
 _OBSERVATIONS = ({"returned", "state"}, {"raised", "state"}, {"ends", "raised", "state"})
 _RETURNED = {"returned": None}
 
@@ -58,16 +68,24 @@ def _trace(observed: object, count: int, frame: Frame) -> Trace:
     return trace
 
 
-def notes_of(loaded: object) -> list[dict[str, Any]]:
-    """Return what was noted while a submission's cells ran: a code each, and the details that belong to it."""
+def notes_of(loaded: object, cells: int) -> list[dict[str, Any]]:
+    """Return what was noted while a submission's cells ran, in their order: a code each, and the details that belong
+    to it, their texts cut where all together are too long."""
     notes: list[dict[str, Any]] = _exact(loaded, list)
-    _require(len(notes) <= MOST_NOTES, "too many notes")
+    _require(len(notes) <= MOST_NOTES + 1, "too many notes")
+    last, left = 1, NOTED_BYTES
     for note in notes:
         _require(_exact(note, dict).keys() == {"code", "details"}, "not a note")
         code, details = _text(note["code"]), _exact(note["details"], dict)
         _require(code in _NOTES and details.keys() == {"cell", *_NOTES[code]}, "not a note")
-        for name, detail in details.items():
-            _exact(detail, int) if name in ("cell", "line", "column") else _text(detail)
+        _require(last <= _exact(details["cell"], int) <= cells, "not the same or the next cell")
+        last = details["cell"]
+        for name in _NOTES[code]:
+            if name in _NUMBERS:
+                _require(0 <= _exact(details[name], int) < _MAX_LINE, "not a number")
+                continue
+            details[name] = _text(details[name]).encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
+            left -= len(details[name].encode())
     return notes
 
 
@@ -120,7 +138,11 @@ def _value(value: Any, blobs: Sequence[bytes], depth: int) -> Any:
 def _items(content: Any, blobs: Sequence[bytes], depth: int) -> Any:
     if type(content) is not list:
         raise ProtocolError("not a list")
+    if len(content) > _MAX_ITEMS:
+        raise ProtocolError("too long a list")
     if set(map(type, content)) <= _INTS:
+        if len(content) > _MAX_LARGE and sum(not -_LARGE < number < _LARGE for number in content) > _MAX_LARGE:
+            raise ProtocolError("too many large numbers")
         return content
     return [_value(item, blobs, depth + 1) for item in content]
 
@@ -133,7 +155,9 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
     tensor = _exact(content, dict)
     _require(tensor.keys() | {"blob"} == {"dtype", "shape", "device", "blob"}, "not a tensor")
     _text(tensor["dtype"]), _text(tensor["device"])
-    _require(set(map(type, _exact(tensor["shape"], list))) <= {int}, "not a shape")
+    shape = _exact(tensor["shape"], list)
+    _require(set(map(type, shape)) <= _INTS and len(shape) <= _MAX_DIMENSIONS, "not a shape")
+    _require(all(0 <= size < _LARGE for size in shape), "not a shape")
     if "blob" not in tensor:
         return tensor
     index = _exact(tensor.pop("blob"), int)
@@ -144,7 +168,7 @@ def _tensor(content: Any, blobs: Sequence[bytes], _: int) -> Any:
 
 def _float(content: Any, *_: object) -> str:
     try:
-        float.fromhex(_text(content))
+        _require(math.isfinite(float.fromhex(_text(content))), "not a float")
     except (ValueError, OverflowError):
         raise ProtocolError("not a float") from None
     return str(content)
@@ -158,6 +182,7 @@ _CHECKS: dict[str, Callable[[Any, Sequence[bytes], int], Any]] = {
     "list": _items,
     "tuple": _items,
     "sequence": _items,
+    "set": _items,
     "dict": _entries,
     "tensor": _tensor,
     "float": _float,
@@ -172,6 +197,7 @@ def _raised(raised: object) -> dict[str, Any]:
     _text(error["name"]), _text(error["text"]), _exact(error["oom"], bool)
     for name in ("blank", "missing"):
         _require(error[name] is None or type(error[name]) is str, "not a name")
+    _require(error["missing"] is None or error["missing"] in CONTRACT_NAMES, "not a name of the contract")
     _require(set(map(type, _exact(error["bases"], list))) <= {str}, "not names of classes")
     return error
 

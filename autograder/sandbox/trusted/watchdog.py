@@ -1,12 +1,14 @@
-"""Looks at a process from outside: its CPU clock, its state, and whether a limit is reached."""
+"""Looks at a process from outside: its CPU clock, the state of its threads, and whether a limit is reached."""
 
+import os
 import time
 
 from autograder.findings import Finding
+from autograder.sandbox.trusted.budget import Budget
 
-_WAITING = "ST"  # asleep or stopped, by the letters of /proc/<pid>/stat
-_LAZY = 0.1  # of the time between two looks: more work than that is no sleep, whatever the first thread does
+_RUNNABLE, _ON_DISK = "R", "D"  # by the letters of /proc/<pid>/stat
 _LONGEST_LOOK_S = 0.05  # one look stands for no more: on a busy machine this process itself may come late
+_CELLS_ASLEEP = 4  # cells that may use up their time for sleeping, before the whole request has
 
 
 def host_pid(pidfd: int) -> int:
@@ -24,18 +26,31 @@ def cpu_clock(pid: int) -> float | None:
 
 
 class Watchdog:
-    """Over one request: CPU and wall-clock seconds, and sleep, in one piece or in naps."""
+    """Over one child: CPU and wall-clock seconds of a request, and sleep, in one piece or in naps.
 
-    def __init__(self, pid: int, cpu_s: float, idle_s: float, wall_s: float) -> None:
-        self._pid, self._cpu_s, self._idle_s, self._wall_s = pid, cpu_s, idle_s, wall_s
-        self._cpu = cpu_clock(pid) or 0.0
+    All of it is charged to the submission, and so is what the child used before its first request.
+    """
+
+    def __init__(self, pid: int, budget: Budget) -> None:
+        self._pid, self._budget, self._cpu = pid, budget, 0.0
+
+    def begin(self, cpu_s: float, idle_s: float, wall_s: float) -> None:
+        """Grant the next request its time."""
+        self._cpu_s, self._idle_s, self._wall_s = cpu_s, idle_s, wall_s
+        self.note(cpu_clock(self._pid) or 0.0)
         self._cpu_end = self._cpu + cpu_s
         self._looked = time.monotonic()
         self._wall_end = self._looked + wall_s
-        self._idle = 0.0
+        self._idle = self._slept = 0.0
+
+    def note(self, cpu: float) -> float:
+        """Charge the CPU time used since the last look, and return it."""
+        worked, self._cpu = max(cpu - self._cpu, 0.0), cpu
+        self._budget.charge(worked)
+        return worked
 
     def wake(self) -> None:
-        """Forget the sleep seen so far: a new cell begins."""
+        """Forget the sleep seen so far: a new cell begins, or so the child says, which helps it a few times at most."""
         self._idle = 0.0
 
     def limit_reached(self) -> Finding | None:
@@ -45,21 +60,33 @@ class Watchdog:
         cpu = cpu_clock(self._pid)
         if cpu is None:
             return None
+        unused = min(now - before, _LONGEST_LOOK_S) - self.note(cpu)
+        states = _states(self._pid) if unused > 0 else {_RUNNABLE}
+        asleep = unused if _RUNNABLE not in states else 0.0
+        self._budget.charge(asleep)
+        if _ON_DISK not in states:
+            self._idle += asleep
+            self._slept += asleep
         if cpu >= self._cpu_end:
             return Finding("run.cpu", {"seconds": f"{self._cpu_s:g}"})
         if now >= self._wall_end:
             return Finding("run.wall", {"seconds": f"{self._wall_s:g}"})
-        worked, self._cpu = cpu - self._cpu, cpu
-        if worked < _LAZY * (now - before) and _state(self._pid) in _WAITING:
-            self._idle += min(now - before, _LONGEST_LOOK_S)
-        if self._idle >= self._idle_s:
+        if self._idle >= self._idle_s or self._slept >= _CELLS_ASLEEP * self._idle_s:
             return Finding("run.idle", {"seconds": f"{self._idle_s:g}"})
-        return None
+        return Finding("run.budget") if self._budget.is_used_up else None
 
 
-def _state(pid: int) -> str:
+def _states(pid: int) -> set[str]:
+    """Return the states of all threads; the first one may have ended long before the others."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
+        return {_state(f"/proc/{pid}/task/{thread}/stat") for thread in os.listdir(f"/proc/{pid}/task")}
+    except OSError:  # ended, or hidden from us: not known to be waiting
+        return {_RUNNABLE}
+
+
+def _state(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
             return chr(file.read().rpartition(b") ")[2][0])
-    except (OSError, IndexError):  # ended, or hidden from us: not known to be waiting
-        return "R"
+    except (FileNotFoundError, ProcessLookupError, IndexError):  # this thread has just ended
+        return "X"

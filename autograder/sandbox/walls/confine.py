@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from autograder.sandbox.limits import Limits
-from autograder.sandbox.walls import landlock, libc, namespaces, seccomp
+from autograder.sandbox.walls import gpu, landlock, libc, namespaces, seccomp
 from autograder.sandbox.walls.libc import try_first
-from autograder.sandbox.walls.visible_paths import GPU_FACTS, WRITABLE, gpu_devices, readable
+from autograder.sandbox.walls.visible_paths import WRITABLE, readable
 
 Result = TypeVar("Result")
 
@@ -28,13 +29,14 @@ _RESERVED_UIDS = 2_100_000_000  # plus a process id: no account has it, and no t
 
 @dataclass
 class Confinement:
-    """The walls around every child of this fork-server, or with ``gpu`` around this process, which holds a GPU open."""
+    """The walls around every child of this fork-server; with ``gpu`` each will open a GPU once it is behind them."""
 
     limits: Limits
     gpu: bool = False
     layers: dict[str, str] = field(default_factory=dict)
     _uid: int | None = None
     _ruleset: int | None = None
+    _rules: Callable[..., int] = landlock.ruleset
     _filter: seccomp.Program | None = None
     _base_memory: int = 0
 
@@ -47,11 +49,12 @@ class Confinement:
         visible = readable()
         self._base_memory = _memory_in_use(self.gpu)
         libc.prctl(libc.PR_SET_DUMPABLE, 0)
-        devices, trees = (gpu_devices(), (*visible.trees, *GPU_FACTS)) if self.gpu else ((), visible.trees)
-        self._ruleset = self._try("landlock", lambda: landlock.ruleset(trees, visible.listings, WRITABLE, devices))
+        devices, facts = (gpu.devices(), gpu.facts()) if self.gpu else ((), ())
+        self._rules = partial(landlock.ruleset, (*visible.trees, *facts), visible.listings, WRITABLE, devices)
+        self._ruleset = self._try("landlock", self._rules)
         own_files = self.layers.setdefault("namespaces", "off: not for a process that holds a GPU") == "on"
         guarded = own_files or self._ruleset is not None
-        self._filter = self._try("seccomp", lambda: seccomp.compile_filter(guarded, bool(devices)))
+        self._filter = self._try("seccomp", lambda: seccomp.compile_filter(guarded, self.gpu))
         if own_files:
             namespaces.private_root()
         self._uid = self._try("own user", _reserved_uid)
@@ -71,10 +74,9 @@ class Confinement:
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
         with suppress(OSError):  # the kernel's search for huge pages would count as the child's time
             libc.prctl(libc.PR_SET_THP_DISABLE, 1)
-        if self._ruleset is not None:
-            landlock.restrict(self._ruleset)
-        if not self.gpu:  # the GPU's own descriptors have to stay
-            os.closerange(FIRST_UNUSED_FD, 1 << 16)
+        if self._ruleset is not None:  # the driver names its threads in files that exist for this process alone
+            landlock.restrict(self._rules(own_tasks=True) if self.gpu else self._ruleset)
+        os.closerange(FIRST_UNUSED_FD, 1 << 16)
         if self._filter is not None:
             self._filter.install()
 
@@ -86,7 +88,7 @@ class Confinement:
             (resource.RLIMIT_NOFILE, limits.open_files),
             (resource.RLIMIT_CPU, limits.total_cpu_s),
             (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_MEMLOCK, 0),
+            (resource.RLIMIT_MEMLOCK, _allowed(resource.RLIMIT_MEMLOCK, limits.locked_bytes)),
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.setrlimit(what, (value, value))
@@ -128,6 +130,12 @@ def _reserved_uid() -> int:
     except PermissionError as error:
         raise PermissionError(error.errno, f"another user may not read {sys.base_prefix}, or uids are fixed") from None
     return uid
+
+
+def _allowed(what: int, value: int) -> int:
+    """Return ``value``, or the hard limit of this process where that is lower."""
+    hard = resource.getrlimit(what)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
 def _become(uid: int) -> None:

@@ -20,9 +20,16 @@ def abi() -> int:
 
 
 def ruleset(
-    readable: Iterable[str], listable: Iterable[str], writable: Iterable[str], devices: Iterable[str] = ()
+    readable: Iterable[str],
+    listable: Iterable[str],
+    writable: Iterable[str],
+    devices: Iterable[str] = (),
+    own_tasks: bool = False,
 ) -> int:
-    """Return a descriptor of rules: trees to read, folders to list, files and devices to write; all else is refused."""
+    """Return a descriptor of rules: trees to read, folders to list, files and devices to write; all else is refused.
+
+    With ``own_tasks`` the calling process may also read about itself and name its threads.
+    """
     version = abi()
     handled = _HANDLED_BY_ABI[min(version, 5)]
     attributes = struct.pack("=QQQ", handled, _NET_TCP, _SCOPE_SIGNALS_AND_SOCKETS)
@@ -33,6 +40,8 @@ def ruleset(
         (listable, _READ_DIR),
         (writable, _READ_FILE | _WRITE_FILE | _TRUNCATE),
         (devices, _READ_FILE | _READ_DIR | _WRITE_FILE | _IOCTL),
+        (("/proc/self",) if own_tasks else (), _READ_FILE | _READ_DIR),
+        (("/proc/self/task",) if own_tasks else (), _READ_FILE | _READ_DIR | _WRITE_FILE),
     ):
         for path in paths:
             _allow(fd, path, access & handled)

@@ -1,6 +1,5 @@
 """Which files a child may read: Python, its packages and the C library, without the grader's own."""
 
-import glob
 import os
 import sys
 from collections.abc import Iterator
@@ -9,7 +8,6 @@ from pathlib import Path
 
 PACKAGE = str(Path(__file__).resolve().parents[2])
 WRITABLE = ("/dev/null",)
-GPU_FACTS = ("/proc/driver/nvidia", "/sys/module/nvidia", "/sys/devices/system/node")
 _SYSTEM = (
     "/lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /usr/share/zoneinfo /etc/ld.so.cache /etc/localtime"
     " /dev/null /dev/zero /dev/urandom /dev/random"
@@ -41,11 +39,6 @@ def readable() -> Readable:
         for path, whole in _without_package(root):
             (trees if whole else listings).append(path)
     return Readable(tuple(dict.fromkeys(trees)), tuple(dict.fromkeys(listings)))
-
-
-def gpu_devices() -> tuple[str, ...]:
-    """Return the device files that CUDA talks to."""
-    return tuple(sorted(glob.glob("/dev/nvidia*")))
 
 
 def _without_package(root: str) -> Iterator[tuple[str, bool]]:

@@ -1,0 +1,135 @@
+"""Otter's grader with words and pictures: check one, check all, export."""
+
+import contextlib
+import html
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import otter
+
+from autograder.lesson.cases import FUNCTIONS, QUESTIONS
+from autograder.lesson.check import Outcome, not_what_is_saved, public_check
+from autograder.lesson.guess import answers
+from autograder.lesson.ready import readiness
+from autograder.lesson.speech import Figure, code_of, emit, notebook, say
+
+
+class Grader(otter.Notebook):  # type: ignore[misc]
+    """Otter's grader; the public tests travel with the lesson, and results come in words and pictures."""
+
+    def __init__(self) -> None:
+        folder = tempfile.mkdtemp(prefix="public_tests_")
+        for question in QUESTIONS:
+            test = (
+                "from otter.test_files import test_case\n\n"
+                f"OK_FORMAT = False\nname = {question!r}\npoints = 1\n\n\n"
+                "@test_case()\ndef test_public_cases(public_check):\n"
+                f"    outcome = public_check({question!r})\n"
+                "    assert outcome.status == 'passed', outcome\n"
+            )
+            Path(folder, f"{question}.py").write_text(test, "utf-8")
+        super().__init__(tests_dir=folder)
+
+    def begin(self, names: dict[str, Any], language: str) -> None:
+        """Say whose definitions are checked, and in which language ("en" or "zh") the lesson speaks."""
+        notebook.names, notebook.language = names, language
+
+    def check(self, question: str, global_env: dict[str, Any] | None = None) -> None:
+        """Run the public tests of one question and show the result."""
+        outcome = self._outcome(question)
+        emit(outcome)
+        compared = answers(question) if outcome.status == "passed" else None
+        if compared:
+            emit(compared)
+
+    def check_all(self) -> None:
+        """Run all public tests: a line of progress, then what is not right yet."""
+        started = time.perf_counter()
+        outcomes = [*map(self._outcome, QUESTIONS), readiness()]
+        took = time.perf_counter() - started
+        done = [outcome for outcome in outcomes if outcome.status == "passed"]
+        emit(progress(outcomes) + say(f" ({took:.1f} s)", f"（用时 {took:.1f} 秒）"))
+        lines = [outcome for outcome in outcomes if outcome not in done]
+        shown = [*done, *lines] if len(done) < len(outcomes) else done
+        text = "\n\n".join(outcome.text for outcome in sorted(shown, key=lambda outcome: outcome.question))
+        emit(Figure(text, "".join(o.markup for o in sorted(shown, key=lambda outcome: outcome.question))))
+
+    def ready(self) -> None:
+        """Say whether TODO 4 is ready for a GPU."""
+        emit(readiness())
+
+    def export(self) -> None:
+        """Write the zip to submit, look inside whether it holds what you ran, and say what is not right yet."""
+        path = notebook.path()
+        if path is None:
+            emit(say("The notebook's file is not here (Colab, or several notebooks in this folder?): choose "
+                     "File > Download > .ipynb and submit that file.",
+                     "这里找不到 notebook 文件（是在 Colab，还是这个文件夹里有好几个 notebook？）："
+                     "请用 文件 > 下载 > .ipynb，并提交该文件。"))  # fmt: skip
+        elif path.suffix == ".py":
+            emit(say(f"Submit {path.name} itself.", f"请直接提交 {path.name}。"))
+        elif self._packed(path):
+            emit(link(path.stem))
+        self._remind()
+
+    def _outcome(self, question: str) -> Outcome:
+        latest: list[Outcome] = []
+
+        def record(name: str) -> Outcome:
+            latest.append(public_check(name))
+            return latest[-1]
+
+        if question in QUESTIONS:
+            super().check(question, {"public_check": record})
+        return latest[-1] if latest else public_check(question)
+
+    def _packed(self, path: Path) -> bool:
+        target = f"{path.stem}.zip"
+        with contextlib.chdir(path.parent):
+            super().export(nb_path=path.name, export_path=target, pdf=False, ignore_log=True, display_link=False)
+            with zipfile.ZipFile(target) as archive:
+                saved = code_of(archive.read(path.name))
+        stale = [f"TODO {q[1:]}" for q in FUNCTIONS if not_in(saved, q)]
+        if stale:
+            todos = say(", ", "、").join(stale)
+            emit(say(f"{todos} in the saved file is not what you ran: save (Ctrl+S) and export again.",
+                     f"保存的文件里，{todos} 和你运行的不一样：请保存（Ctrl+S）后重新导出。"))  # fmt: skip
+        return not stale
+
+    def _remind(self) -> None:
+        """Name what would lose points: failing checks (broken on purpose?), open TODOs, a read that is not ready."""
+        outcomes = [*map(public_check, QUESTIONS), readiness()]
+        lines = [progress(outcomes)]
+        for outcome in outcomes:
+            what = f"TODO {outcome.question[1:]}" if outcome.question in FUNCTIONS else outcome.question
+            if outcome.status == "failed":
+                lines.append(say(f"✗ {what} fails its public check; still broken on purpose?",
+                                 f"✗ {what} 没有通过公开检查；是故意弄坏之后忘了改回来吗？"))  # fmt: skip
+            elif outcome.status == "not attempted" and outcome.question in FUNCTIONS:
+                lines.append(say(f"○ {what} is still open.", f"○ {what} 还没有完成。"))
+        emit("\n".join(lines))
+
+
+def not_in(saved: str, question: str) -> bool:
+    """Whether the saved code lacks the function of a question as it was run."""
+    return bool(saved) and not_what_is_saved(question)
+
+
+def progress(outcomes: list[Outcome]) -> str:
+    """Return how many of the five checks pass, in one line."""
+    passed = sum(outcome.status == "passed" for outcome in outcomes if outcome.question in QUESTIONS)
+    bar = "█" * passed + "░" * (len(QUESTIONS) - passed)
+    return say(f"{bar} {passed} of {len(QUESTIONS)} public checks pass",
+               f"{bar} {len(QUESTIONS)} 项公开检查通过了 {passed} 项")  # fmt: skip
+
+
+def link(stem: str) -> Figure:
+    """Return the sentence that names the zip to submit, with a link to download it."""
+    done = say(f"Submit {stem}.zip.", f"请提交 {stem}.zip。")
+    return Figure(done, f'<a href="{html.escape(stem)}.zip" download>{html.escape(done)}</a>')
+
+
+grader = Grader()

@@ -1,0 +1,1 @@
+"""What comes in from strangers and goes out to people: names of files, archives, text for tables, pages, terminals."""

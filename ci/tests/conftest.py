@@ -1,0 +1,60 @@
+"""What holds for a whole run of the tests: nothing outside their own folders is different when it ends."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from footprint import Footprint
+
+SLOW = frozenset(
+    "test_answers_stay_out test_batch test_classroom test_device_grading test_device_process"
+    " test_device_readiness test_docs test_engine test_examples test_faults test_hostile"
+    " test_lying_replies test_mutants test_notebooks test_outcomes test_pipeline test_plugin"
+    " test_plugin_parity test_samples test_sandbox_walls test_small_scope test_weak_confinement"
+    " test_workflows test_zip test_zip_install".split()
+)
+"""Files that grade whole classes, build the zip, start a server per kind of machine or open a browser."""
+
+BEFORE = pytest.StashKey[Footprint]()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Give a folder of the test's own that every user may enter, and take it away."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        folder.chmod(0o755)
+        yield folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="leave out the files that take longer than the others together"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.path.stem in SLOW]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):  # of a run in several processes, the one that starts the others
+        session.config.stash[BEFORE] = Footprint.now()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    before = session.config.stash.get(BEFORE, None)
+    if before is None:
+        return
+    changes = before.changes_until(Footprint.now())
+    if changes:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        reporter.section("the tests changed what is not theirs", red=True)
+        reporter.line("\n".join(changes))

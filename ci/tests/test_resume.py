@@ -1,0 +1,107 @@
+"""``--resume`` keeps a row only where grading again could not change it, and grades everything else."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from classes import solution
+from reporting_samples import FULL
+
+from autograder.config import Config
+from autograder.findings import Finding
+from autograder.grading.many.batch import Settings, grade_batch
+from autograder.grading.many.journal import Journal, rows
+from autograder.grading.one import hidden_test_files
+from autograder.intake.discover import discover
+from autograder.reporting.results import GradeLine, SubmissionResult, TestResult
+from autograder.reporting.schema import row
+
+Change = Callable[[SubmissionResult], SubmissionResult]
+
+TELLTALE = (TestResult("q1.per_token", "q1", "passed", 3, 3),)
+"""What no grading gives: a row with these tests was kept."""
+
+KEPT: dict[str, list[Change]] = {
+    "same": [lambda r: r],
+    "same-last": [lambda r: replace(r, sha256="0" * 64), lambda r: r],
+}
+GRADED: dict[str, list[Change]] = {
+    "another-file": [lambda r: replace(r, sha256="0" * 64)],
+    "another-file-last": [lambda r: r, lambda r: replace(r, sha256="0" * 64)],
+    "other-tests": [lambda r: replace(r, versions={**r.versions, "tests": "0" * 64})],
+    "no-versions": [lambda r: replace(r, versions={})],
+    "on-the-device": [lambda r: replace(r, device="fakegpu")],
+    "merged": [lambda r: replace(r, device="cpu+cuda")],
+    "given-up": [lambda r: replace(r, sha256="", versions={}, tests=(), rejected=Finding("grading.given_up"))],
+    "no-row": [],
+}
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[GradeLine], list[str]]:
+    """Resume one run in which every student has a row of another kind; give OUT, its lines and who was graded."""
+    work = tmp_path_factory.mktemp("resume")
+    source = solution().encode()
+    known = replace(
+        FULL,
+        sha256=hashlib.sha256(source).hexdigest(),
+        tests=TELLTALE,
+        versions={**FULL.versions, "tests": hidden_test_files.tests_version()},
+    )
+    (work / "class").mkdir()
+    with Journal(work / "out", resume=False) as journal:
+        for student, changes in {**KEPT, **GRADED}.items():
+            (work / "class" / f"{student}.py").write_bytes(source)
+            for change in changes:
+                journal.append(row(change(replace(known, student=student))))
+        journal.append(row(replace(known, student="left-the-course")))
+    failure = work / "out" / "students" / "no-row" / "error.txt"
+    failure.parent.mkdir(parents=True)
+    failure.write_text("of an earlier attempt", encoding="utf-8")
+    told: list[str] = []
+    settings = Settings(Config(), jobs=1, resume=True, allow_weak=True)
+    lines = grade_batch(discover([work / "class"]), work / "out", settings, lambda line: told.append(line.student))
+    return work / "out", lines, told
+
+
+def test_every_student_of_the_class_has_one_line_and_nobody_else(
+    resumed: tuple[Path, list[GradeLine], list[str]],
+) -> None:
+    assert [line.student for line in resumed[1]] == sorted([*KEPT, *GRADED])
+
+
+@pytest.mark.parametrize("student", KEPT)
+def test_a_row_of_the_same_file_tests_and_device_is_kept(
+    resumed: tuple[Path, list[GradeLine], list[str]], student: str
+) -> None:
+    assert [line.points for line in resumed[1] if line.student == student] == [3]
+    assert student not in resumed[2]
+
+
+@pytest.mark.parametrize("student", GRADED)
+def test_every_other_row_gives_way_to_a_new_grading(
+    resumed: tuple[Path, list[GradeLine], list[str]], student: str
+) -> None:
+    assert [line.points for line in resumed[1] if line.student == student] == [80]
+    assert resumed[2].count(student) == 1
+
+
+def test_rows_are_added_and_none_is_taken_away(resumed: tuple[Path, list[GradeLine], list[str]]) -> None:
+    students = [r["student"] for r in rows(resumed[0])]
+    before = [student for student, changes in {**KEPT, **GRADED}.items() for _ in changes]
+    assert students == [*before, "left-the-course", *resumed[2]]
+
+
+def test_grades_csv_follows_the_lines(resumed: tuple[Path, list[GradeLine], list[str]]) -> None:
+    grades = (resumed[0] / "grades.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert [(line.split(",")[0], line.split(",")[-3]) for line in grades] == [
+        (line.student, str(line.points)) for line in resumed[1]
+    ]
+
+
+def test_the_word_of_an_earlier_failure_goes_once_grading_succeeds(
+    resumed: tuple[Path, list[GradeLine], list[str]],
+) -> None:
+    assert not list(resumed[0].rglob("error.txt"))
