@@ -8,8 +8,8 @@ from autograder.contract.operations import Operation
 from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
-MAX_LEFT_OUT = 2
-"""Cells that are left out one by one; where a third has to be stopped, it and all that follow are."""
+MAX_LEFT_OUT = 1
+"""Cells that are left out one by one; where a further one has to be stopped, it and all that follow are."""
 ROOM = 2
 MEASURED = ("run.cpu", "run.idle", "run.wall")
 """Limits that a machine's load can reach by itself: the cells run once more, with more room, before one counts."""
