@@ -1,9 +1,10 @@
 """What ``autograder doctor`` says: which walls are active, what to do about the rest, and how even time is."""
 
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 
 from autograder.grading.clock import unsteady
-from autograder.sandbox.client import ServerDied, refused, server_on
+from autograder.sandbox.client import INERT_PACKAGES, PACKAGES, ServerDied, refused, server_on
 
 REMEDIES = {
     "landlock": "use Linux 5.13 or newer with Landlock enabled, or grade as root with files that only root can read",
@@ -35,6 +36,8 @@ def examine(device: str = "cpu") -> Diagnosis:
                 raise
             return Diagnosis(False, (*denied, str(died)))
     lines = [*denied, f"Python {versions['python']}, torch {versions['torch']}"]
+    lines.append(f"packages for submissions: {', '.join(map(_with_version, PACKAGES))}")
+    lines.append(f"packages that do nothing: {', '.join(INERT_PACKAGES)}")
     if "gpu" in versions:
         lines.append(f"{versions['gpu']}, CUDA {versions['cuda']}")
     for name, state in layers.items():
@@ -48,3 +51,10 @@ def examine(device: str = "cpu") -> Diagnosis:
     else:
         lines.append("The probe tried to break out and could not: grading is safe here.")
     return Diagnosis(not breaches, tuple(lines))
+
+
+def _with_version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"{package} (missing: run ci/setup)"

@@ -1,7 +1,6 @@
 """What derives from a journal follows its last rows: reports, merged runs and bundles, without grading anything."""
 
 import csv
-import hashlib
 import json
 import zipfile
 from dataclasses import replace
@@ -187,7 +186,7 @@ def test_a_journal_of_half_a_row_is_empty_after_resuming(tmp_path: Path) -> None
 def test_a_bundle_whose_points_grading_again_does_not_give_is_named(tmp_path: Path) -> None:
     content = b"x = 1\n"
     versions = {**FULL.versions, "seed": PUBLIC.sha256}
-    claimed = replace(FULL, file="ada.py", sha256=hashlib.sha256(content).hexdigest(), versions=versions)
+    claimed = replace(FULL, file="ada.py", sha256=sha256(content).hexdigest(), versions=versions)
     path = tmp_path / "ada.zip"
     path.write_bytes(make_bundle(claimed, student_files(claimed, WORDS, "hint"), content, "t" * 64, "l" * 64))
     done = autograder("bundle", "--verify", path, "--regrade", cwd=tmp_path)
