@@ -110,7 +110,8 @@ class _Judge:
             return compare_attributes(seen.get("returned"), expected.value)
         if operation.name == "fill":
             assert pool is not None
-            return allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+            shape = allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+            return shape or allocation.unchanged(before, after, "changed.other", "fill", own=names, except_for=names)
         if operation.name in ("place", "poison"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)

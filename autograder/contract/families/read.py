@@ -6,7 +6,7 @@ from autograder.contract.families.family import HUGE_IDS, Draft, Range, between,
 from autograder.contract.operations import DTYPE_BYTES
 
 
-@family("q4.real_size", num_blocks=(4, 2200), block_size=(1, 1100), head_dim=(1, 24), table=(1, 2150))
+@family("q4.real_size", num_blocks=(4, 2200), block_size=(1, 1100), head_dim=(1, 160), table=(1, 2150))
 def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim: Range, table: Range) -> Draft:
     """Read scattered tables out of pools of all shapes: long tables and wide rows of every dtype, and a vast pool."""
     script, calls = Draft(), Draft()
@@ -17,13 +17,19 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim
             dtype,
             between(numbers, num_blocks, 100, 140),
             between(numbers, block_size, 1, 3),
-            between(numbers, head_dim, 9),
+            between(numbers, head_dim, 9, 20),
         )
         for dtype in DTYPE_BYTES
     ]
     pools += [
         (numbers.choice([*DTYPE_BYTES]), between(numbers, num_blocks, 12, 3000 // large), large, head_dim[0]),
         (numbers.choice([*DTYPE_BYTES]), num_blocks[0], between(numbers, block_size, 1030), head_dim[0]),
+        (
+            "float32",
+            between(numbers, num_blocks, 8, 12),
+            between(numbers, block_size, 1, 4),
+            between(numbers, head_dim, 129),
+        ),
         ("float16", between(numbers, num_blocks, 2100), 16, head_dim[0]),
     ]
     for i, (dtype, blocks, size, dim) in enumerate(pools):
@@ -58,7 +64,7 @@ def again(
     length, same_id = (count - 1) * size + numbers.randint(1, size), numbers.choice((1, 3, *HUGE_IDS))
     for i, m in enumerate("mn"):
         for form in (script, calls):
-            form.new(blocks + i, size, dim, m=m).fill(i)
+            form.new(blocks, size, dim, m=m).fill(i)
     for turn in range(2):
         ids = numbers.sample(range(blocks - 1), count)
         with script.quietly(), calls.quietly():
