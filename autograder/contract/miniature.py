@@ -19,7 +19,8 @@ def miniature(operations: Iterable[Operation]) -> tuple[Operation, ...]:
     operations = tuple(operations)
     pool_of = {o.args[1]: o.args[0] for o in operations if o.name in ("prefill", "seize", "read")}
     sizes: dict[str, int] = {}
-    model, small = ReferenceModel(), []
+    model = ReferenceModel()
+    small: list[Operation] = []
     for operation in operations:
         name, args = operation.name, operation.args
         if name == "new":
@@ -30,7 +31,8 @@ def miniature(operations: Iterable[Operation]) -> tuple[Operation, ...]:
             args = (*args[:2], _length(args[2], sizes[pool_of[args[0]]]))
         elif name == "seize" and args[0] in model.pools and args[1] in model.requests:
             pool, request = model.pools[args[0]], model.requests[args[1]]
-            args = (*args[:2], sorted(pool.free, reverse=True)[: -(-request.seq_len // pool.block_size)])
+            free, turn = sorted(pool.free, reverse=True), len(small) % max(len(pool.free), 1)
+            args = (*args[:2], [*free[turn:], *free[:turn]][: -(-request.seq_len // pool.block_size)])
         elif name == "place" and pool_of.get(args[0]) in sizes:
             length = _length(args[2], sizes[pool_of[args[0]]])
             size = min(sizes[pool_of[args[0]]], BLOCK_SIZE)

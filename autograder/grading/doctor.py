@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from autograder.grading.clock import unsteady
-from autograder.sandbox.client import server_on
+from autograder.sandbox.client import ServerDied, refused, server_on
 
 REMEDIES = {
     "landlock": "use Linux 5.13 or newer with Landlock enabled, or grade as root with files that only root can read",
@@ -24,9 +24,17 @@ class Diagnosis:
 
 def examine(device: str = "cpu") -> Diagnosis:
     """Start what student code on ``device`` runs behind, probe it, and say what was found; raise ServerDied."""
+    denied = (
+        [f"refused while the GPU was opened: {', '.join(refused(device)) or 'nothing'}"] if device == "cuda" else []
+    )
     with server_on(device) as server:
-        layers, breaches, versions = server.layers, server.breaches, server.versions
-    lines = [f"Python {versions['python']}, torch {versions['torch']}"]
+        try:
+            layers, breaches, versions = server.layers, server.breaches, server.versions
+        except ServerDied as died:
+            if not denied:
+                raise
+            return Diagnosis(False, (*denied, str(died)))
+    lines = [*denied, f"Python {versions['python']}, torch {versions['torch']}"]
     if "gpu" in versions:
         lines.append(f"{versions['gpu']}, CUDA {versions['cuda']}")
     for name, state in layers.items():

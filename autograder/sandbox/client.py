@@ -24,6 +24,7 @@ __all__ = [
     "Trace",
     "cpu_clock",
     "only_trace",
+    "refused",
     "request_for",
     "server_on",
 ]
@@ -43,3 +44,10 @@ def server_on(device: str) -> Iterator[Server]:
         yield server
     finally:
         server.close()
+
+
+def refused(device: str) -> list[str]:
+    """Return the system calls and files that the walls deny a process which opens ``device``; raise ServerDied."""
+    from autograder.sandbox.trusted.gpu_server import refused
+
+    return refused(device)

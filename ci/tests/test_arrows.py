@@ -29,7 +29,13 @@ MAY_IMPORT = {
     "sandbox/client": {"sandbox.trusted", "sandbox.limits"},
     "sandbox/limits": set(),
     "sandbox/protocol": set(),
-    "sandbox/trusted": {"contract.operations", "sandbox.limits", "sandbox.protocol", "sandbox.walls.visible_paths"},
+    "sandbox/trusted": {
+        "contract.operations",
+        "sandbox.limits",
+        "sandbox.protocol",
+        "sandbox.walls.landlock",
+        "sandbox.walls.visible_paths",
+    },
     "sandbox/walls": {"sandbox.limits"},
     "sandbox/inside": {"contract.operations", "sandbox.limits", "sandbox.protocol"},
     "grading": {"classroom", "contract", "hidden_tests", "intake", "outside", "reporting", "sandbox.client", "config"},
@@ -37,7 +43,7 @@ MAY_IMPORT = {
     "progress": {"contract.questions", "intake", "outside", "reporting"},
     "config": set(),
 }
-BEFORE_THE_WALLS = ("forkserver", "gpu_child")
+BEFORE_THE_WALLS = ("forkserver", "gpu_trace")
 """The programs of ``sandbox/inside`` that put up the walls, and so may import them."""
 TORCH_IN = ("sandbox/inside/", "lesson/")
 ENTRANCES = ("cli/", "__init__", "__main__", "sandbox/__init__")

@@ -96,6 +96,20 @@ def test_a_directory_larger_than_anyone_needs_is_not_read() -> None:
         list(members(zipped({f"{'n' * 60_000}{number}": b"" for number in range(300)})))
 
 
+def test_a_member_without_a_name_is_none(tmp_path: Path) -> None:
+    """Found by a coverage-guided hunt: asking whether it is a folder raised, before anybody was graded."""
+    packed = zipped({"x": b"", "a.py": b"x = 1"})
+    directory = packed.index(b"PK\x01\x02")
+    nameless = bytearray(packed)
+    del nameless[directory + 46]
+    nameless[directory + 28] = 0
+    end = nameless.index(b"PK\x05\x06")
+    nameless[end + 12 : end + 16] = (end - directory).to_bytes(4, "little")
+    (tmp_path / "class.zip").write_bytes(nameless)
+    assert [member.name for member in members(bytes(nameless))] == ["a.py"]
+    assert [type(read(entry)).__name__ for entry in discover([tmp_path / "class.zip"])] == ["Submission"]
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_zip_or_refused(content: bytes) -> None:
     for archive in (content, zipped({"a.py": b"x = 1"}) + content, content + zipped({"a.py": b"x = 1"})):

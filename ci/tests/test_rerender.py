@@ -1,6 +1,7 @@
 """What derives from a journal follows its last rows: reports, merged runs and bundles, without grading anything."""
 
 import csv
+import hashlib
 import json
 import zipfile
 from dataclasses import replace
@@ -12,9 +13,12 @@ from commands import autograder
 from reporting_samples import FULL, GPU, MIXED, REJECTED
 
 from autograder.config import Config
+from autograder.contract.seed import PUBLIC
 from autograder.grading.many.journal import Journal
 from autograder.grading.many.received import keep_received
 from autograder.grading.many.rerender import merge_runs, render, write_bundles
+from autograder.reporting.bundle import make_bundle
+from autograder.reporting.gradebook import student_files
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import row
 from autograder.reporting.words import Words
@@ -178,3 +182,14 @@ def test_a_journal_of_half_a_row_is_empty_after_resuming(tmp_path: Path) -> None
     (tmp_path / "journal.jsonl").write_bytes(b'{"student": "' + b"x" * 200_000)
     with Journal(tmp_path, resume=True):
         assert (tmp_path / "journal.jsonl").read_bytes() == b""
+
+
+def test_a_bundle_whose_points_grading_again_does_not_give_is_named(tmp_path: Path) -> None:
+    content = b"x = 1\n"
+    versions = {**FULL.versions, "seed": PUBLIC.sha256}
+    claimed = replace(FULL, file="ada.py", sha256=hashlib.sha256(content).hexdigest(), versions=versions)
+    path = tmp_path / "ada.zip"
+    path.write_bytes(make_bundle(claimed, student_files(claimed, WORDS, "hint"), content, "t" * 64, "l" * 64))
+    done = autograder("bundle", "--verify", path, "--regrade", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "q1.basic" in done.stderr

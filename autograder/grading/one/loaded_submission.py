@@ -39,7 +39,7 @@ class LoadedSubmission:
         """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
         definition = re.compile(rf"^\s*(?:async\s+def|def|class)\s+{name}\b", re.MULTILINE)
         for note in self.notes:
-            cell = note.details["cell"]
+            cell = note.details.get("cell")
             if isinstance(cell, int) and cell <= len(self._cells) and definition.search(self._cells[cell - 1]):
                 code = "open.cell" if note.code == "cell.failed" else "open.stopped"
                 return Finding(code, {**note.details, "name": name, "todo": todo})
