@@ -104,10 +104,10 @@ def grade(
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
     try:
         with Progress(len(entries), words) as progress:
-            lines, problems = grade_batch(entries, out, settings, progress.advance)
+            lines = grade_batch(entries, out, settings, progress.advance)
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped; {out} keeps what was graded: run the same command with --resume.") from None
-    refresh(out, config, words)
+    problems = refresh(out, config, words)
     progress.summary(lines, out)
     for problem in problems:
         click.echo(problem, err=True)

@@ -35,8 +35,8 @@ class Settings:
 
 def grade_batch(
     entries: Sequence[Entry], out: Path, settings: Settings, on_graded: Callable[[GradeLine], None]
-) -> tuple[list[GradeLine], tuple[str, ...]]:
-    """Grade ``entries`` into ``out``; return a line for everyone in it, sorted, and its journal's faults.
+) -> list[GradeLine]:
+    """Grade ``entries`` into ``out``; return a line for everyone in it, sorted.
 
     With ``resume``, everyone in the journal keeps a row: an entry whose file, author and tests are the same is not
     graded again, and who is not among the entries stays as they are. ``on_graded`` hears of each at once.
@@ -62,7 +62,7 @@ def grade_batch(
                     on_graded(lines[graded["student"]])
         finally:
             write_grades(out, lines.values())
-    return sorted(lines.values(), key=lambda line: line.student), earlier.problems
+    return sorted(lines.values(), key=lambda line: line.student)
 
 
 def settle(entries: Sequence[Entry], earlier: Collection[SubmissionResult]) -> list[Entry]:

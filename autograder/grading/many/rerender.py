@@ -109,14 +109,19 @@ def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[Subm
         write_student(out, result, words, policy, standing)
 
 
-def refresh(out: Path, config: Config, words: Words) -> None:
-    """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading."""
-    current = {student: under_policy(result, config.gpu) for student, result in usable(out).results.items()}
+def refresh(out: Path, config: Config, words: Words) -> tuple[str, ...]:
+    """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading.
+
+    Return what was wrong with the journal.
+    """
+    found = usable(out)
+    current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
     standings = standings_of(out, current, config)
     _write_class(out, current, standings, enrolled(out, None, current), words)
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
     _write_reports(out, touched, standings, config, words)
+    return found.problems
 
 
 def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words: Words) -> None:
