@@ -68,7 +68,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder.
-from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
+from paged_lesson import examples, follow, grader, guess, invariants, life, play, serve, show, stretch, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -349,6 +349,21 @@ def tokens_that_fit() -> None:
 # %% [markdown]
 # **Break it.** Forget the factor for K and V on purpose and run the check. Which of the three numbers are wrong?
 # Repair it.
+
+# %% [markdown]
+# ### Examples before code
+#
+# TODO 2 and 3 are short, and most mistakes in them are mistakes about **what** should happen. So write that down first:
+# small stories with the outcome you expect. They are tried on several right allocators (is your story true?) and on
+# eleven wrong ones, each with one typical mistake (how many does it catch?). The first two catch two. Add stories
+# until you catch them all; none of them needs more than four steps. (Not graded.)
+
+# %%
+examples(
+    # (blocks, size, [(step, (tokens, blocks) afterwards, or "OOM" or "ValueError"), ...])
+    (4, 3, [("A prefill 7", (7, 3)), ("B prefill 4", "OOM")]),
+    (4, 3, [("A prefill 2", (2, 1)), ("A decode", (3, 1))]),
+)
 
 # %% [markdown]
 # ### TODO 2: prefill, all or nothing
@@ -702,6 +717,54 @@ grader.ready()
 
 # %%
 grader.export()
+
+
+# %% [markdown]
+# ## Stretch (no points)
+#
+# Two things that every engine has on top of your allocator. Nothing here is graded; the check is as strict as ever.
+#
+# **Stretch 1: preempt.** `make_room` releases running requests, the newest first, until `needed` blocks are free, takes
+# them off the list `running` and returns them, so that the server can compute them again later. If even that is not
+# enough, `OOM`, and nothing has changed.
+#
+# **Stretch 2: share a prefix.** `fork` makes a request that continues another one, as when one prompt gets two answers.
+# Full blocks never change, so parent and child **share** them; `users[block]` counts how many do. A last block that is
+# only started is copied, since both will write into it. `release_request` gives back only what nobody uses any more.
+
+# %%
+def make_room(manager: KVCacheManager, running: list[Request], needed: int) -> list[Request]:
+    """Release the newest running requests until enough blocks are free; return them."""
+    raise NotImplementedError("Stretch 1")
+    return victims
+
+
+# %%
+class SharingManager(KVCacheManager):
+    """A pool whose blocks may have several users."""
+
+    def __init__(self, num_blocks: int, block_size: int, head_dim: int) -> None:
+        super().__init__(num_blocks, block_size, head_dim)
+        self.users = [0] * num_blocks
+
+    def allocate_for_prefill(self, req: Request) -> None:
+        super().allocate_for_prefill(req)
+        for block in req.block_table:
+            self.users[block] += 1
+
+    def fork(self, parent: Request, request_id: int) -> Request:
+        """Return a request that continues the parent's tokens, or raise OOM and change nothing."""
+        raise NotImplementedError("Stretch 2")
+        return child
+
+    def release_request(self, req: Request) -> None:
+        """Give back the blocks that nobody uses any more."""
+        raise NotImplementedError("Stretch 2")
+        req.block_table = []
+
+
+# %%
+stretch()
 
 # %% [markdown]
 # ## Three bugs of 2026 (reading)

@@ -59,7 +59,7 @@ if "google.colab" in sys.modules:  # Colab 只打开 notebook 这一个文件
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
-from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
+from paged_lesson import examples, follow, grader, guess, invariants, life, play, serve, show, stretch, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -311,6 +311,18 @@ def tokens_that_fit() -> None:
 
 # %% [markdown]
 # **弄坏它。** 故意漏掉 K 和 V 的那个因子，再运行检查。三个数里哪几个错了？然后改回来。
+
+# %% [markdown]
+# ### 先写例子，再写代码
+#
+# TODO 2 和 3 都很短，错多半错在没想清楚**应该发生什么**。所以先把它写下来：几段小故事，每一步写上你认为的结果。它们会在几个正确的分配器上试（故事对不对？），再在十一个错误的分配器上试，每个都有一处典型的错误（能抓住几个？）。开头这两段抓住了两个。请继续添，直到全部抓住；每段都用不着超过四步。（不计分。）
+
+# %%
+examples(
+    # (blocks, size, [(step, (tokens, blocks) afterwards, or "OOM" or "ValueError"), ...])
+    (4, 3, [("A prefill 7", (7, 3)), ("B prefill 4", "OOM")]),
+    (4, 3, [("A prefill 2", (2, 1)), ("A decode", (3, 1))]),
+)
 
 # %% [markdown]
 # ### TODO 2：prefill，要么全给，要么不给
@@ -619,6 +631,50 @@ grader.ready()
 
 # %%
 grader.export()
+
+
+# %% [markdown]
+# ## 选做（不计分）
+#
+# 每个引擎都会在你的分配器上再加两样东西。这里不计分，检查却一样严格。
+#
+# **选做一：抢占。** `make_room` 从最新的请求开始，逐个释放运行中的请求，直到空出 `needed` 块；把它们从列表 `running` 里去掉并返回，好让服务器以后重算。全释放了也不够，就 `OOM`，什么都不变。
+#
+# **选做二：共享前缀。** `fork` 造出一个接着别人往下写的请求，比如同一个 prompt 要两个回答。装满的块不会再变，父子**共用**；`users[block]` 记着有几个请求在用。最后那个没装满的块要复制一份，因为双方都会往里写。`release_request` 只归还没有人再用的块。
+
+# %%
+def make_room(manager: KVCacheManager, running: list[Request], needed: int) -> list[Request]:
+    """释放最新的请求，直到空闲块够用；返回它们。"""
+    raise NotImplementedError("Stretch 1")
+    return victims
+
+
+# %%
+class SharingManager(KVCacheManager):
+    """一个块可以有好几个使用者的池。"""
+
+    def __init__(self, num_blocks: int, block_size: int, head_dim: int) -> None:
+        super().__init__(num_blocks, block_size, head_dim)
+        self.users = [0] * num_blocks
+
+    def allocate_for_prefill(self, req: Request) -> None:
+        super().allocate_for_prefill(req)
+        for block in req.block_table:
+            self.users[block] += 1
+
+    def fork(self, parent: Request, request_id: int) -> Request:
+        """返回接着父请求往下写的请求；OOM 时什么都不变。"""
+        raise NotImplementedError("Stretch 2")
+        return child
+
+    def release_request(self, req: Request) -> None:
+        """归还没有人再用的块。"""
+        raise NotImplementedError("Stretch 2")
+        req.block_table = []
+
+
+# %%
+stretch()
 
 # %% [markdown]
 # ## 2026 年的三个 bug（阅读）

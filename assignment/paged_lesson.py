@@ -6,6 +6,7 @@ You need not read it, and you may. Nothing in it is graded: grading uses your fu
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from typing import NamedTuple
@@ -98,96 +99,6 @@ def emit(figure: Figure | str) -> None:
     """Display the figure or sentence at once."""
     shown = Figure(figure) if isinstance(figure, str) else figure
     getattr(builtins, "display", print)(shown)
-
-# -------------------- cases --------------------
-# The public cases: few, open, and other ones than those that grade.
-
-
-Expected = tuple[int, int] | list[int] | str  # (tokens, blocks), rows of the pool, or the kind of exception
-Case = tuple[int, int, list[tuple[str, Expected]]]  # num_blocks, block_size, (step, what is right) ...
-
-LEDGERS: list[tuple[dict[str, int], tuple[int, int, int] | str]] = [
-    (
-        {"num_blocks": 1, "block_size": 1, "num_layers": 1, "num_kv_heads": 1, "head_dim": 1, "dtype_bytes": 1},
-        (2, 2, 2),
-    ),
-    ({"num_blocks": 7, "block_size": 5, "num_layers": 3, "num_kv_heads": 2, "head_dim": 11}, (264, 1320, 9240)),
-    (
-        {"num_blocks": 9, "block_size": 6, "num_layers": 5, "num_kv_heads": 3, "head_dim": 7, "dtype_bytes": 4},
-        (840, 5040, 45360),
-    ),
-    ({"num_blocks": 7, "block_size": 0, "num_layers": 3, "num_kv_heads": 2, "head_dim": 11}, "ValueError"),
-]
-
-CASES: dict[str, list[Case]] = {
-    "q2": [
-        (5, 3, [("A prefill 1", (1, 1))]),
-        (5, 3, [("A prefill 7", (7, 3))]),
-        (5, 3, [("A prefill 9", (9, 3))]),
-        (4, 1, [("A prefill 4", (4, 4))]),
-        (2, 3, [("A prefill 7", "OOM")]),
-        (3, 5, [("A prefill 6", (6, 2)), ("B prefill 6", "OOM"), ("C prefill 5", (5, 1))]),
-        (4, 3, [("A prefill 4", (4, 2)), ("A prefill", "ValueError")]),
-    ],
-    "q3": [
-        (4, 3, [("A hold 4 2 0", (4, 2)), ("A decode", (5, 2))]),
-        (4, 3, [("A hold 3 2", (3, 1)), ("A decode", (4, 2)), ("A decode", (5, 2))]),
-        (3, 1, [("A hold 1 1", (1, 1)), ("A decode", (2, 2)), ("A decode", (3, 3)), ("A decode", "OOM")]),
-        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("A decode", "OOM"), ("B decode", (3, 1))]),
-        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("B release", (2, 0)), ("A decode", (4, 2))]),
-    ],
-    "q4": [
-        (4, 2, [("A hold 2 3", (2, 1)), ("A read", [6, 7])]),
-        (5, 1, [("A hold 3 2 0 1", (3, 3)), ("A read", [2, 0, 1])]),
-        (5, 3, [("A hold 7 4 1 2", (7, 3)), ("A read", [12, 13, 14, 3, 4, 5, 6])]),
-    ],
-    "q5": [
-        (2, 3, [("A prefill 0", "ValueError")]),
-        (2, 3, [("A prefill 4", (4, 2)), ("A release", (4, 0)), ("A release", "ValueError")]),
-        (4, 3, [("A prefill 4", (4, 2)), ("B prefill 6", (6, 2)), ("A decode", (5, 2)), ("A decode", (6, 2)),
-                ("A decode", "OOM"), ("B release", (6, 0)), ("A decode", (7, 3)), ("C prefill 3", (3, 1))]),
-        (4, 3, [("A hold 5 3 0", (5, 2)), ("B hold 3 1", (3, 1)), ("A decode", (6, 2)), ("A decode", (7, 3)),
-                ("A read", [9, 10, 11, 0, 1, 2, 6]), ("B release", (3, 0)), ("C prefill 3", (3, 1)),
-                ("C read", [3, 4, 5])]),
-    ],
-}  # fmt: skip
-
-FUNCTIONS = {
-    "q1": "estimate_kv_cache_bytes",
-    "q2": "allocate_for_prefill",
-    "q3": "allocate_for_decode",
-    "q4": "get_physical_cache",
-}
-QUESTIONS = (*FUNCTIONS, "q5")
-
-
-def rule(question: str) -> str:
-    """Return the rule of a question in one sentence."""
-    return {
-        "q1": say(
-            "A token leaves a key and a value in every layer and KV head; a block is block_size tokens, "
-            "a pool num_blocks blocks.",
-            "每个 token 在每一层、每个 KV 头都留下一份 key 和一份 value；一块有 block_size 个 token，整个池有 num_blocks 块。",
-        ),
-        "q2": say(
-            "Prefill takes as many blocks as the prompt needs, not one more, or raises OOM and leaves everything "
-            "as it was.",
-            "prefill 恰好取走 prompt 所需的块，一块不多；不够就抛出 OOM，一切保持原样。",
-        ),
-        "q3": say(
-            "A decode adds one token, and a block at the end of the table only if those held were full before; "
-            "on OOM nothing changes.",
-            "decode 增加一个 token；只有原来的块已经装满，才在块表末尾添一块；OOM 时什么都不变。",
-        ),
-        "q4": say(
-            "The rows come back in the order of the block table, and only the first seq_len of them.",
-            "按块表的顺序读出各行，并且只要前 seq_len 行。",
-        ),
-        "q5": say(
-            "Through any mix of prefill, decode and release every block is either free or held by exactly one request.",
-            "无论 prefill、decode、release 怎样交错，每个块要么空闲，要么恰好属于一个请求。",
-        ),
-    }[question]
 
 # -------------------- reading --------------------
 # What a read brought back: the numbers of the pool's rows, or in which way it is no such thing.
@@ -484,6 +395,209 @@ def now_alive(live: frozenset[str], step: Step, outcome: object) -> frozenset[st
 def look(manager: Any, requests: Requests, live: frozenset[str]) -> Snapshot:
     """Return the state of the story now."""
     return snapshot(manager, requests, live)
+
+# -------------------- black_boxes --------------------
+# Allocators to try examples on: right ones that choose differently, and wrong ones, each with one typical mistake.
+#
+# They count tokens one by one and know nothing of the student's code. Which mistake a black box makes is told only after
+# an example has caught it.
+
+
+Result = tuple[int, int] | str
+
+
+@dataclass
+class Box:
+    """One allocator: ``mistake`` names what it gets wrong, "" for a right one."""
+
+    num_blocks: int
+    block_size: int
+    mistake: str = ""
+    last_first: bool = False
+    free: list[int] = field(default_factory=list)
+    held: dict[str, list[int]] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.free = list(range(self.num_blocks))
+
+    def tell(self, step: Step) -> Result:
+        """Carry out a step; return (tokens, blocks) of its request, or "OOM" or "ValueError"."""
+        name, number = step.name, step.numbers[0] if step.numbers else 0
+        if step.verb in ("prefill", "hold") and number:
+            self.held[name], self.tokens[name] = [], number
+        try:
+            {"hold": self._hold, "prefill": self._prefill, "decode": self._decode, "release": self._release}[step.verb](
+                step
+            )
+        except MemoryError:
+            return "OOM"
+        except ValueError:
+            return "ValueError"
+        return self.tokens[name], len(self.held[name])
+
+    def _take(self, name: str) -> None:
+        if not self.free:
+            raise MemoryError
+        self.held[name].append(self.free.pop(-1 if self.last_first else 0))
+
+    def _hold(self, step: Step) -> None:
+        self.held[step.name] = list(step.numbers[1:])
+        self.free = [block for block in self.free if block not in step.numbers[1:]]
+
+    def _prefill(self, step: Step) -> None:
+        name = step.name
+        if self.held[name] and self.mistake != "prefills twice":
+            raise ValueError
+        tokens = self.tokens[name]
+        wanted = len({token // self.block_size for token in range(tokens)})
+        wanted += {
+            "one block too many when full": tokens % self.block_size == 0,
+            "rounds down": -(tokens % self.block_size > 0),
+        }.get(self.mistake, 0)
+        if wanted > len(self.free) - (self.mistake == "never uses the last block"):
+            if self.mistake == "keeps blocks on OOM":
+                self.free.clear()
+            raise MemoryError
+        for _ in range(wanted):
+            self._take(name)
+
+    def _decode(self, step: Step) -> None:
+        name, room = step.name, len(self.held[step.name]) * self.block_size
+        if not self.held[name]:
+            raise ValueError
+        if self.mistake == "counts the token before the OOM":
+            self.tokens[name] += 1
+        new = self.tokens[name] + (self.mistake != "counts the token before the OOM")
+        full = {
+            "asks too early": new >= room,
+            "asks too late": new > room + 1,
+            "modulo one": new % self.block_size == 1,
+        }.get(self.mistake, new > room)
+        if full:
+            self._take(name)
+        self.tokens[name] = new
+
+    def _release(self, step: Step) -> None:
+        if not self.held[step.name] and self.mistake != "releases twice":
+            raise ValueError
+        if self.mistake != "loses blocks on release":
+            self.free += self.held[step.name]
+        self.held[step.name] = []
+
+
+def mistakes() -> dict[str, str]:
+    """Return every mistake of a wrong box, with its words."""
+    return {
+        "one block too many when full": say(
+            "takes a block too many for a prompt of whole blocks", "prompt 恰好装满整块时多拿一块"
+        ),
+        "rounds down": say("rounds the number of blocks down", "块数向下取整"),
+        "never uses the last block": say("never gives out the last free block", "最后一个空闲块永远不发"),
+        "keeps blocks on OOM": say("keeps what it took when a prefill is refused", "prefill 被拒绝时不归还已拿的块"),
+        "prefills twice": say("prefills a request twice", "同一个请求可以 prefill 两次"),
+        "asks too early": say("takes a block one token early", "早一个 token 取块"),
+        "asks too late": say("takes a block one token late", "晚一个 token 取块"),
+        "modulo one": say("asks whether the new length modulo the size is 1", "判断新长度对块大小取余是否为 1"),
+        "counts the token before the OOM": say("counts the token before the OOM", "OOM 之前就把 token 算进去了"),
+        "loses blocks on release": say("loses the blocks of a release", "释放时把块弄丢了"),
+        "releases twice": say("releases a request twice", "同一个请求可以释放两次"),
+    }
+
+
+def right_boxes() -> list[Callable[[int, int], Box]]:
+    """Return makers of right allocators that choose different blocks."""
+    return [lambda n, size: Box(n, size), lambda n, size: Box(n, size, last_first=True)]
+
+# -------------------- cases --------------------
+# The public cases: few, open, and other ones than those that grade.
+
+
+Expected = tuple[int, int] | list[int] | str  # (tokens, blocks), rows of the pool, or the kind of exception
+Case = tuple[int, int, list[tuple[str, Expected]]]  # num_blocks, block_size, (step, what is right) ...
+
+LEDGERS: list[tuple[dict[str, int], tuple[int, int, int] | str]] = [
+    (
+        {"num_blocks": 1, "block_size": 1, "num_layers": 1, "num_kv_heads": 1, "head_dim": 1, "dtype_bytes": 1},
+        (2, 2, 2),
+    ),
+    ({"num_blocks": 7, "block_size": 5, "num_layers": 3, "num_kv_heads": 2, "head_dim": 11}, (264, 1320, 9240)),
+    (
+        {"num_blocks": 9, "block_size": 6, "num_layers": 5, "num_kv_heads": 3, "head_dim": 7, "dtype_bytes": 4},
+        (840, 5040, 45360),
+    ),
+    ({"num_blocks": 7, "block_size": 0, "num_layers": 3, "num_kv_heads": 2, "head_dim": 11}, "ValueError"),
+]
+
+CASES: dict[str, list[Case]] = {
+    "q2": [
+        (5, 3, [("A prefill 1", (1, 1))]),
+        (5, 3, [("A prefill 7", (7, 3))]),
+        (5, 3, [("A prefill 9", (9, 3))]),
+        (4, 1, [("A prefill 4", (4, 4))]),
+        (2, 3, [("A prefill 7", "OOM")]),
+        (3, 5, [("A prefill 6", (6, 2)), ("B prefill 6", "OOM"), ("C prefill 5", (5, 1))]),
+        (4, 3, [("A prefill 4", (4, 2)), ("A prefill", "ValueError")]),
+    ],
+    "q3": [
+        (4, 3, [("A hold 4 2 0", (4, 2)), ("A decode", (5, 2))]),
+        (4, 3, [("A hold 3 2", (3, 1)), ("A decode", (4, 2)), ("A decode", (5, 2))]),
+        (3, 1, [("A hold 1 1", (1, 1)), ("A decode", (2, 2)), ("A decode", (3, 3)), ("A decode", "OOM")]),
+        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("A decode", "OOM"), ("B decode", (3, 1))]),
+        (2, 3, [("A hold 3 1", (3, 1)), ("B hold 2 0", (2, 1)), ("B release", (2, 0)), ("A decode", (4, 2))]),
+    ],
+    "q4": [
+        (4, 2, [("A hold 2 3", (2, 1)), ("A read", [6, 7])]),
+        (5, 1, [("A hold 3 2 0 1", (3, 3)), ("A read", [2, 0, 1])]),
+        (5, 3, [("A hold 7 4 1 2", (7, 3)), ("A read", [12, 13, 14, 3, 4, 5, 6])]),
+    ],
+    "q5": [
+        (2, 3, [("A prefill 0", "ValueError")]),
+        (2, 3, [("A prefill 4", (4, 2)), ("A release", (4, 0)), ("A release", "ValueError")]),
+        (4, 3, [("A prefill 4", (4, 2)), ("B prefill 6", (6, 2)), ("A decode", (5, 2)), ("A decode", (6, 2)),
+                ("A decode", "OOM"), ("B release", (6, 0)), ("A decode", (7, 3)), ("C prefill 3", (3, 1))]),
+        (4, 3, [("A hold 5 3 0", (5, 2)), ("B hold 3 1", (3, 1)), ("A decode", (6, 2)), ("A decode", (7, 3)),
+                ("A read", [9, 10, 11, 0, 1, 2, 6]), ("B release", (3, 0)), ("C prefill 3", (3, 1)),
+                ("C read", [3, 4, 5])]),
+    ],
+}  # fmt: skip
+
+FUNCTIONS = {
+    "q1": "estimate_kv_cache_bytes",
+    "q2": "allocate_for_prefill",
+    "q3": "allocate_for_decode",
+    "q4": "get_physical_cache",
+}
+QUESTIONS = (*FUNCTIONS, "q5")
+
+
+def rule(question: str) -> str:
+    """Return the rule of a question in one sentence."""
+    return {
+        "q1": say(
+            "A token leaves a key and a value in every layer and KV head; a block is block_size tokens, "
+            "a pool num_blocks blocks.",
+            "每个 token 在每一层、每个 KV 头都留下一份 key 和一份 value；一块有 block_size 个 token，整个池有 num_blocks 块。",
+        ),
+        "q2": say(
+            "Prefill takes as many blocks as the prompt needs, not one more, or raises OOM and leaves everything "
+            "as it was.",
+            "prefill 恰好取走 prompt 所需的块，一块不多；不够就抛出 OOM，一切保持原样。",
+        ),
+        "q3": say(
+            "A decode adds one token, and a block at the end of the table only if those held were full before; "
+            "on OOM nothing changes.",
+            "decode 增加一个 token；只有原来的块已经装满，才在块表末尾添一块；OOM 时什么都不变。",
+        ),
+        "q4": say(
+            "The rows come back in the order of the block table, and only the first seq_len of them.",
+            "按块表的顺序读出各行，并且只要前 seq_len 行。",
+        ),
+        "q5": say(
+            "Through any mix of prefill, decode and release every block is either free or held by exactly one request.",
+            "无论 prefill、decode、release 怎样交错，每个块要么空闲，要么恰好属于一个请求。",
+        ),
+    }[question]
 
 # -------------------- diagnose --------------------
 # From what went wrong to where to look: one sentence, and the student's own line.
@@ -1301,6 +1415,57 @@ def other_dtype(question: str) -> dict[str, Any]:
     takes = question == "q4" and make is not None and "dtype" in inspect.signature(make).parameters
     return {"dtype": notebook.names["torch"].float64} if takes and "torch" in notebook.names else {}
 
+# -------------------- examples --------------------
+# Stories with the outcome that a student expects, tried on right and wrong allocators before any code is written.
+
+
+Example = tuple[int, int, list[tuple[str, object]]]  # num_blocks, block_size, (step, what is right) ...
+
+
+def examples(*stories: Example) -> None:
+    """Say whether each story is right, and how many of the wrong allocators all stories together catch.
+
+    A story is ``(4, 3, [("A prefill 7", (7, 3)), ("B prefill 4", "OOM")])``: blocks, their size, and for each step the
+    tokens and blocks of its request afterwards, or "OOM" or "ValueError". Any number of steps may be left out with None.
+    """
+    valid = []
+    for number, story in enumerate(stories, 1):
+        try:
+            wrong = [told for make in right_boxes() if (told := first_difference(make(*story[:2]), story))]
+        except (StoryError, TypeError, ValueError, KeyError, IndexError) as error:
+            emit(say(f"Story {number} cannot be read: {error}", f"第 {number} 个故事看不懂：{error}"))
+            continue
+        if wrong:
+            emit(say(f"✗ Story {number} is not what a right allocator does: {wrong[0]}",
+                     f"✗ 第 {number} 个故事与正确的分配器不符：{wrong[0]}"))  # fmt: skip
+        else:
+            valid.append(story)
+    words = mistakes()
+    caught = [name for name in words if any(first_difference(Box(*story[:2], name), story) for story in valid)]
+    emit(say(f"Valid: {len(valid)} of {len(stories)} stories. Caught: {len(caught)} of {len(words)} wrong allocators.",
+             f"正确的故事：{len(stories)} 个中的 {len(valid)} 个。抓住的错误分配器：{len(words)} 个中的 {len(caught)} 个。"))  # fmt: skip
+    for name in caught:
+        emit(say("  caught one that ", "  抓住一个：") + words[name])
+
+
+def first_difference(box: Box, story: Example) -> str:
+    """Return the first step at which the box does something else than the story says, in words, or ""."""
+    for text, expected in story[2]:
+        step = read_step(text)
+        if step.verb not in ("hold", "prefill", "decode", "release"):
+            raise StoryError(say(f"{text!r}: examples may hold, prefill, decode and release.",
+                                 f"{text!r}：例子里可以用 hold、prefill、decode、release。"))  # fmt: skip
+        tables = {name: (tuple(blocks), box.tokens[name]) for name, blocks in box.held.items()}
+        refuse_nonsense(Snapshot(box.num_blocks, box.block_size, tuple(box.free), tables), step, text)
+        if step.verb == "decode" and step.numbers:
+            raise StoryError(
+                say(f"{text!r}: write each decode as a step of its own.", f"{text!r}：每次 decode 单独写一步。")
+            )
+        got = box.tell(step)
+        if expected is not None and got != expected:
+            return f"{text} → {in_words(got)}, {say('not', '不是')} {in_words(expected)}"
+    return ""
+
 # -------------------- waste --------------------
 # Two ways to reserve memory, compared: max_len slots for every request, or just the blocks its tokens lie in.
 
@@ -1377,7 +1542,8 @@ def answers(question: str) -> Figure | None:
         return None
     asked = [(name, mine, ANSWERS[question][name]()) for name, mine in typed[question].items()]
     rows = [(name, mine, answer, same(mine, answer)) for name, mine, answer in asked]
-    mine_is, yours_is = say("your prediction", "你的猜测"), say("your code", "你的代码")
+    mine_is = say("your prediction", "你的猜测")
+    yours_is = say("your code", "你的代码") if question in FUNCTIONS else say("measured", "实际")
     lines, markup = [], ""
     for name, mine, answer, right in rows:
         mark = "=" if right else "≠"
@@ -1708,11 +1874,11 @@ def day(block_size: int) -> Day:
             if (req, end) not in running:
                 continue
             while not granted(manager.allocate_for_decode, req):
-                victim, victims_end = running.pop()  # the newest goes back to the queue; what it had is computed again
-                manager.release_request(victim)
-                waiting.append((victim.seq_len, victims_end))
+                newest, its_end = running.pop()  # the newest goes back to the queue; what it had is computed again
+                manager.release_request(newest)
+                waiting.append((newest.seq_len, its_end))
                 preempted += 1
-                if victim is req:
+                if newest is req:
                     break
             if req.block_table and req.seq_len >= end:
                 running.remove((req, end))
@@ -1787,3 +1953,107 @@ def chart(days: list[Day], title: str, heights: list[float], colour: str) -> str
     named = f'<svg role="img" aria-label="{title}" style="max-width:100%;height:auto"'
     svg = svg[svg.index("<svg") :].replace("<svg", named, 1)
     return f'<figure style="margin:0;max-width:100%"><figcaption><b>{title}</b></figcaption>{svg}</figure>'
+
+# -------------------- stretch --------------------
+# Checks of the two stretch exercises: ungraded, and as strict about leaving no trace.
+
+
+class Wrong(Exception):
+    """What a stretch exercise got wrong, in one sentence."""
+
+
+def stretch() -> None:
+    """Check both stretch exercises and say how each went."""
+    for name, check in (("Stretch 1", _preempting), ("Stretch 2", _sharing)):
+        emit(_outcome(name, check))
+
+
+def _outcome(name: str, check: Callable[[], None]) -> Outcome:
+    try:
+        check()
+    except Wrong as wrong:
+        return Outcome(name, "failed", str(wrong))
+    except KeyError as missing:
+        return Outcome(
+            name, "not attempted", say(f"run the cell of {missing} first.", f"请先运行 {missing} 的单元格。")
+        )
+    except Exception as error:
+        if is_open_todo(error):
+            return Outcome(name, "not attempted", say(f"waiting for {error}.", f"要等 {error} 完成。"))
+        raised = as_outcome(error)
+        return Outcome(name, "failed", f"{raised.words}\n{raised.line}")
+    return Outcome(name, "passed", say("all cases hold.", "全部用例通过。"))
+
+
+def _expect(right: bool, en: str, zh: str) -> None:
+    if not right:
+        raise Wrong(say(en, zh))
+
+
+def _refused(call: Callable[[], object]) -> bool:
+    """Whether the call ends in an OOM."""
+    try:
+        call()
+    except Exception as error:
+        if is_open_todo(error):
+            raise
+        outcome = as_outcome(error)
+        return isinstance(outcome, Raised) and outcome.kind == "OOM"
+    return False
+
+
+def _preempting() -> None:
+    make_room, request = notebook.names["make_room"], notebook.names["Request"]
+    manager = new_manager(6, 2, 1)
+    running = [request(number, prompt) for number, prompt in enumerate((3, 4, 2))]
+    for req in running:
+        manager.allocate_for_prefill(req)
+    oldest, middle, newest = running
+    _expect(make_room(manager, running, 1) == [] and len(running) == 3,
+            "One block was free already, and yet somebody was released.", "本来就空着一块，却还是释放了别人。")  # fmt: skip
+    _expect(_refused(lambda: make_room(manager, running, 7)) and running == [oldest, middle, newest]
+            and len(manager.free_blocks) == 1,
+            "7 blocks can never be free in a pool of 6: OOM, and nobody released.",
+            "池里只有 6 块，永远腾不出 7 块：应当 OOM，而且谁也不释放。")  # fmt: skip
+    victims = make_room(manager, running, 3)
+    _expect(victims == [newest, middle], "For 3 free blocks the two newest have to go, the newest first.",
+            "要腾出 3 块，应当释放最新的两个请求，先释放最新的。")  # fmt: skip
+    _expect(running == [oldest], "Who was released is not running any more.", "被释放的请求不应再算作运行中。")
+    _expect(not newest.block_table and len(manager.free_blocks) == 4, "Their blocks have to be free again.",
+            "它们的块应当回到空闲列表。")  # fmt: skip
+    _expect(
+        newest.seq_len == 2, "The length stays: this much has to be computed again.", "长度不变：要重算的就是这么多。"
+    )
+
+
+def _sharing() -> None:
+    manager, request = notebook.names["SharingManager"](4, 4, 1), notebook.names["Request"]
+    parent = request(0, 6)
+    manager.allocate_for_prefill(parent)
+    pool = manager.physical_kv_cache
+    for place, block in enumerate(parent.block_table):
+        pool[block] = 10 + place
+    child = manager.fork(parent, 1)
+    full, tail = parent.block_table
+    _expect(child.seq_len == 6, "The child has its parent's 6 tokens.", "子请求应有和父请求一样的 6 个 token。")
+    _expect(len(child.block_table) == 2, "6 tokens in blocks of 4 are two blocks: one shared, one the child's own.",
+            "每块 4 个，6 个 token 是两块：一块共用，一块自己的。")  # fmt: skip
+    _expect(child.block_table[0] == full, "The full block is shared, not copied.", "装满的块应当共用，不用复制。")
+    _expect(child.block_table[1] not in parent.block_table, "The started block has to be the child's own: both go on "
+            "writing there.", "没装满的块要各有一份：双方都还要往里写。")  # fmt: skip
+    _expect(bool((pool[child.block_table[1]] == pool[tail]).all()), "The started block's tokens have to be copied.",
+            "没装满的块里的 token 要复制过去。")  # fmt: skip
+    _expect(len(manager.free_blocks) == 1, "Three blocks are in use by the two.", "两个请求一共用了三块。")
+    manager.fork(parent, 2)
+    free = list(manager.free_blocks)
+    _expect(_refused(lambda: manager.fork(parent, 3)) and list(manager.free_blocks) == free
+            and manager.users[full] == 3,
+            "With no block free a fork is an OOM, and nothing changes, no count either.",
+            "没有空闲块时 fork 应当 OOM，什么都不变，计数也不变。")  # fmt: skip
+    manager.release_request(parent)
+    _expect(full not in manager.free_blocks, "The shared block was freed while two still use it.",
+            "还有两个请求在用，共用的块就被释放了。")  # fmt: skip
+    _expect(tail in manager.free_blocks, "The parent's own block has to be free.", "父请求自己的块应当空出来。")
+    manager.release_request(child)
+    _expect(len(manager.free_blocks) == len(set(manager.free_blocks)) == 2, "Two blocks are free now, none twice.",
+            "这时应有两块空闲，不能重复。")  # fmt: skip

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +23,23 @@ class ConfigError(GraderError):
 
 
 @dataclass(frozen=True)
+class Late:
+    """What late work costs: ``[tool.autograder.late]``.
+
+    ``percent`` of the possible points for every begun ``interval`` after ``due``, once ``grace_minutes`` are over and
+    ``free_days`` used up, down to ``floor_percent``; after ``cutoff_days`` nothing is left.
+    """
+
+    due: datetime
+    grace_minutes: int = 0
+    percent: float = 0.0
+    interval: str = "day"
+    floor_percent: float = 0.0
+    free_days: int = 0
+    cutoff_days: int | None = None
+
+
+@dataclass(frozen=True)
 class Config:
     """A course's settings.
 
@@ -38,6 +56,7 @@ class Config:
     readiness_counts: bool = False
     seed_file: str = ""
     repository: str = "OWNER/REPOSITORY"
+    late: Late | None = None
 
 
 def load_config(start: Path, handed_in: Sequence[Path] = ()) -> Config:
@@ -61,15 +80,42 @@ def _read(path: Path) -> Config:
     table = tool.get("autograder", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
         raise ConfigError(f"{path} sets tool.autograder to {table!r}; it is a table of settings, [tool.autograder].")
+    late = table.pop("late", None)
     for key, value in table.items():
         _check(path, key, value)
     if table.get("seed_file"):
         table["seed_file"] = str(path.parent / table["seed_file"])
-    return Config(**table)
+    return Config(**table, late=None if late is None else _late(path, late))
+
+
+def _late(path: Path, table: Any) -> Late:
+    where = f"{path} sets tool.autograder.late"
+    if not isinstance(table, dict) or "due" not in table:
+        raise ConfigError(f"{where} without a due date; write due = 2026-11-01T23:59:00-05:00.")
+    due = table["due"]
+    if isinstance(due, str):
+        try:
+            due = datetime.fromisoformat(due)
+        except ValueError:
+            due = None
+    if not isinstance(due, datetime) or due.tzinfo is None:
+        raise ConfigError(
+            f"{where}.due to {table['due']}, which has no time or no zone; write 2026-11-01T23:59:00-05:00."
+        )
+    known = {field.name for field in fields(Late)}
+    for key, value in table.items():
+        if key not in known:
+            raise ConfigError(f"{where}.{key}, which does not exist; known are {', '.join(sorted(known))}.")
+        if key == "interval" and value not in ("day", "hour"):
+            raise ConfigError(f"{where}.interval to {value!r}; it takes day, hour.")
+        number = key not in ("due", "interval")
+        if number and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100_000):
+            raise ConfigError(f"{where}.{key} to {value!r}; it takes a number, not below 0.")
+    return Late(**{**table, "due": due})
 
 
 def _check(path: Path, key: str, value: Any) -> None:
-    known = {field.name: type(field.default) for field in fields(Config)}
+    known = {field.name: type(field.default) for field in fields(Config) if field.name != "late"}
     if key not in known:
         raise ConfigError(f"{path} sets tool.autograder.{key}, which does not exist; known are {', '.join(known)}.")
     if type(value) is not known[key] or value not in CHOICES.get(key, (value,)):

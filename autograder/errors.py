@@ -7,6 +7,8 @@
       UsageError           intake: a path cannot be graded at all
       SeedError            contract: the course seed is none, or not the one that was used before
       TableError           contract: the table of questions contradicts itself
+      SheetError           tables: a class list or another CSV cannot be used
+      RequestError         reporting: a request for another look has no block that can be read
       JournalError         grading: OUT holds something that this run may not touch
       WeakConfinement      grading: the probe found a hole in the walls
       ServerDied           sandbox: the fork-server could not start or is gone

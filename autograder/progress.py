@@ -12,6 +12,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 
 from autograder.contract.questions import questions
+from autograder.intake.discover import Entry
 from autograder.outside.text import for_terminal
 from autograder.reporting.results import GradeLine, QuestionResult
 from autograder.reporting.words import Words
@@ -67,6 +68,22 @@ class Progress:
             self._words.text("progress.summary.text", graded=graded, total=len(lines), grades=str(out / "grades.csv"),
                              students=str(out / "students"))
         )  # fmt: skip
+
+
+def show_entries(entries: Sequence[Entry]) -> None:
+    """Print who was found, from which file and attempt, and what of theirs is left out; tabs part the columns."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print("\t".join(("student", "id", "received", "attempt", "file", "left out, or why not")))
+    for entry in entries:
+        who = entry.who
+        seen = f"{who.attempt or 'the newest'} of {who.attempts_seen}" if who.attempts_seen > 1 else who.attempt
+        why = ", ".join(
+            (*([entry.refusal] * bool(entry.refusal)), *(remark.code for remark in entry.remarks), *entry.left_out)
+        )
+        cells = (entry.student, who.id, "late" if who.late else who.received, seen, entry.file, why)
+        console.print("\t".join(for_terminal(cell or "-") for cell in cells))
+    platforms = ", ".join(sorted({entry.who.platform or "plain names" for entry in entries}))
+    console.print(f"{len(entries)} found, by {platforms}.")
 
 
 def _table(lines: Sequence[GradeLine]) -> Table:

@@ -94,7 +94,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone / Colab 只�
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder. / 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
-from paged_lesson import follow, grader, guess, invariants, life, play, serve, show, waste, when_ready
+from paged_lesson import examples, follow, grader, guess, invariants, life, play, serve, show, stretch, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
 
@@ -515,6 +515,26 @@ def tokens_that_fit() -> None:
 
 # %% [markdown] tags=["lang-zh"]
 # **弄坏它。** 故意漏掉 K 和 V 的那个因子，再运行检查。三个数里哪几个错了？然后改回来。
+
+# %% [markdown] tags=["lang-en"]
+# ### Examples before code
+#
+# TODO 2 and 3 are short, and most mistakes in them are mistakes about **what** should happen. So write that down first:
+# small stories with the outcome you expect. They are tried on several right allocators (is your story true?) and on
+# eleven wrong ones, each with one typical mistake (how many does it catch?). The first two catch two. Add stories
+# until you catch them all; none of them needs more than four steps. (Not graded.)
+
+# %% [markdown] tags=["lang-zh"]
+# ### 先写例子，再写代码
+#
+# TODO 2 和 3 都很短，错多半错在没想清楚**应该发生什么**。所以先把它写下来：几段小故事，每一步写上你认为的结果。它们会在几个正确的分配器上试（故事对不对？），再在十一个错误的分配器上试，每个都有一处典型的错误（能抓住几个？）。开头这两段抓住了两个。请继续添，直到全部抓住；每段都用不着超过四步。（不计分。）
+
+# %%
+examples(
+    # (blocks, size, [(step, (tokens, blocks) afterwards, or "OOM" or "ValueError"), ...])
+    (4, 3, [("A prefill 7", (7, 3)), ("B prefill 4", "OOM")]),
+    (4, 3, [("A prefill 2", (2, 1)), ("A decode", (3, 1))]),
+)
 
 # %% [markdown] tags=["lang-en"]
 # ### TODO 2: prefill, all or nothing
@@ -1080,6 +1100,99 @@ grader.ready()
 
 # %%
 grader.export()
+
+# %% [markdown] tags=["lang-en"]
+# ## Stretch (no points)
+#
+# Two things that every engine has on top of your allocator. Nothing here is graded; the check is as strict as ever.
+#
+# **Stretch 1: preempt.** `make_room` releases running requests, the newest first, until `needed` blocks are free, takes
+# them off the list `running` and returns them, so that the server can compute them again later. If even that is not
+# enough, `OOM`, and nothing has changed.
+#
+# **Stretch 2: share a prefix.** `fork` makes a request that continues another one, as when one prompt gets two answers.
+# Full blocks never change, so parent and child **share** them; `users[block]` counts how many do. A last block that is
+# only started is copied, since both will write into it. `release_request` gives back only what nobody uses any more.
+
+# %% [markdown] tags=["lang-zh"]
+# ## 选做（不计分）
+#
+# 每个引擎都会在你的分配器上再加两样东西。这里不计分，检查却一样严格。
+#
+# **选做一：抢占。** `make_room` 从最新的请求开始，逐个释放运行中的请求，直到空出 `needed` 块；把它们从列表 `running` 里去掉并返回，好让服务器以后重算。全释放了也不够，就 `OOM`，什么都不变。
+#
+# **选做二：共享前缀。** `fork` 造出一个接着别人往下写的请求，比如同一个 prompt 要两个回答。装满的块不会再变，父子**共用**；`users[block]` 记着有几个请求在用。最后那个没装满的块要复制一份，因为双方都会往里写。`release_request` 只归还没有人再用的块。
+
+
+# %%
+def make_room(manager: KVCacheManager, running: list[Request], needed: int) -> list[Request]:
+    """Release the newest running requests until enough blocks are free; return them. / 释放最新的请求，直到空闲块够用；返回它们。"""
+    # BEGIN SOLUTION NO PROMPT
+    victims, room = [], len(manager.free_blocks)
+    while room < needed and len(victims) < len(running):
+        victims.append(running[-1 - len(victims)])
+        room += len(victims[-1].block_table)
+    if room < needed:
+        raise RuntimeError("OOM: the whole pool is too small")
+    for victim in victims:
+        manager.release_request(victim)
+        running.remove(victim)
+    # END SOLUTION
+    """ # BEGIN PROMPT
+    raise NotImplementedError("Stretch 1")
+    """  # END PROMPT
+    return victims
+
+
+# %%
+class SharingManager(KVCacheManager):
+    """A pool whose blocks may have several users. / 一个块可以有好几个使用者的池。"""
+
+    def __init__(self, num_blocks: int, block_size: int, head_dim: int) -> None:
+        super().__init__(num_blocks, block_size, head_dim)
+        self.users = [0] * num_blocks
+
+    def allocate_for_prefill(self, req: Request) -> None:
+        super().allocate_for_prefill(req)
+        for block in req.block_table:
+            self.users[block] += 1
+
+    def fork(self, parent: Request, request_id: int) -> Request:
+        """Return a request that continues the parent's tokens, or raise OOM and change nothing. / 返回接着父请求往下写的请求；OOM 时什么都不变。"""
+        # BEGIN SOLUTION NO PROMPT
+        full = parent.seq_len // self.block_size
+        started = parent.block_table[full:]
+        if len(self.free_blocks) < len(started):
+            raise RuntimeError("OOM: no block for the copy")
+        child = Request(request_id, parent.seq_len)
+        child.block_table = parent.block_table[:full]
+        for block in started:
+            own = self.free_blocks.pop()
+            self.physical_kv_cache[own] = self.physical_kv_cache[block]
+            child.block_table.append(own)
+        for held in child.block_table:
+            self.users[held] += 1
+        # END SOLUTION
+        """ # BEGIN PROMPT
+        raise NotImplementedError("Stretch 2")
+        """  # END PROMPT
+        return child
+
+    def release_request(self, req: Request) -> None:
+        """Give back the blocks that nobody uses any more. / 归还没有人再用的块。"""
+        # BEGIN SOLUTION NO PROMPT
+        for held in req.block_table:
+            self.users[held] -= 1
+        self.free_blocks.extend(block for block in req.block_table if self.users[block] == 0)
+        # END SOLUTION
+        """ # BEGIN PROMPT
+        raise NotImplementedError("Stretch 2")
+        """  # END PROMPT
+        req.block_table = []
+
+
+# %%
+stretch()
 
 # %% [markdown] tags=["lang-en"]
 # ## Three bugs of 2026 (reading)

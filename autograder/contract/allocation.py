@@ -26,7 +26,7 @@ def unchanged(
     """
     for group, fields in COMPARED:
         now = after[group]
-        told_apart = own is not None and any(label in before[group] for label in own)
+        told_apart = own is not None and any(label in before[group] or label in now for label in own)
         for name, old in before[group].items():
             new = now.get(name, NOTHING)
             if new is old or name in except_for:
@@ -43,8 +43,8 @@ def others_unchanged(before: State, after: State, operation: str, touched: tuple
     found = unchanged(before, after, "changed.other", operation, own=touched, except_for=touched)
     if found:
         return found
-    for name in touched:
-        old, new = before["managers"].get(name, NOTHING), after["managers"].get(name, NOTHING)
+    for name in before["managers"].keys() & set(touched):
+        old, new = before["managers"][name], after["managers"].get(name, NOTHING)
         for field in SIZES if new is not old else ():
             if old.get(field) != new.get(field):
                 return Finding("changed.other", {"operation": operation, "what": field})

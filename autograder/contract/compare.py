@@ -52,7 +52,10 @@ def first_deviation(
         finding = judge.judge(operation, observation, before, after)
         if finding:
             guilty = "prefill" if finding.code == "prefill.grow" else (judge.guilty or operation).name
-            return Deviation(step, finding, table.owner.get(guilty, table.given_code))
+            given = (
+                question if guilty == "attributes" else table.given_code
+            )  # its own calls are all that could change them
+            return Deviation(step, finding, table.owner.get(guilty, given))
         before = after
     return None
 
@@ -107,7 +110,8 @@ class _Judge:
             return compare_attributes(seen.get("returned"), expected.value)
         if operation.name == "fill":
             assert pool is not None
-            return allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+            shape = allocation.pool_shape(pool, after["managers"].get(names[0], {})) if self.pool_matters else None
+            return shape or allocation.unchanged(before, after, "changed.other", "fill", own=names, except_for=names)
         if operation.name in ("place", "poison"):
             return None
         return self._state(operation, names, before, after, free_before, table_before)
@@ -174,7 +178,7 @@ class _Judge:
                 self.holders.clear()
             others = {m: s for m, s in before["managers"].items() if m != names[0]}
             rest: State = {"managers": others, "requests": {} if again else before["requests"]}
-            return found or allocation.others_unchanged(rest, after, name, ())
+            return found or allocation.others_unchanged(rest, after, name, (names[0],))
         if name == "request":
             return self._fresh_request(names[0], after) or allocation.others_unchanged(before, after, name, (names[0],))
         m, r = names[0], names[1]

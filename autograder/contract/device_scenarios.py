@@ -32,11 +32,20 @@ def measured(device: str) -> tuple[Operation, ...]:
 
     Attention runs over a scattered request and over the same rows in one piece, garbage around both.
     """
-    asked: list[Operation] = []
-    for m, table in (("scattered", [11, 2, 7, 4, 13, 0, 9, 5]), ("whole", list(range(8)))):
-        script = Script("float32", device).new(16, 64, 64, m=m).fill_only(table, 500)
-        asked += [*script.request(m, 500).place(m, table, 500).operations, Operation("attend", (m, m))]
-    return (*asked, Operation("rates", ("whole", "whole")))
+    num_blocks, size, dim, length = 16, 64, 64, 500
+    table = [11, 2, 7, 4, 13, 0, 9, 5]
+    scattered = Script("float32", device).new(num_blocks, size, dim, m="scattered").fill_only(table, length)
+    content = scattered.operations[-1].payload
+    block = len(content) // num_blocks
+    in_order = [*table, *(i for i in range(num_blocks) if i not in table)]
+    whole = Script("float32", device).new(num_blocks, size, dim, m="whole")
+    whole.operations.append(
+        Operation("fill", ("whole",), b"".join(content[i * block : (i + 1) * block] for i in in_order))
+    )
+    scattered.request("S", length).place("S", table, length)
+    whole.request("W", length).place("W", list(range(len(table))), length)
+    attend = [Operation("attend", ("scattered", "S")), Operation("attend", ("whole", "W"))]
+    return (*scattered.operations, *whole.operations, *attend, Operation("rates", ("whole", "W")))
 
 
 def watched(operations: Iterable[Operation]) -> list[Operation]:

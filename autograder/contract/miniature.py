@@ -19,7 +19,8 @@ def miniature(operations: Iterable[Operation]) -> tuple[Operation, ...]:
     operations = tuple(operations)
     pool_of = {o.args[1]: o.args[0] for o in operations if o.name in ("prefill", "seize", "read")}
     sizes: dict[str, int] = {}
-    model, small = ReferenceModel(), []
+    model = ReferenceModel()
+    small: list[Operation] = []
     for operation in operations:
         name, args = operation.name, operation.args
         if name == "new":

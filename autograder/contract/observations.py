@@ -108,8 +108,8 @@ def is_oom(observation: dict[str, Any]) -> bool:
 
 def is_refusal_without_oom(observation: dict[str, Any]) -> bool:
     """Tell whether the call was refused with a RuntimeError whose text lacks the word OOM."""
-    refused = is_raised(observation, "RuntimeError") and not is_raised(observation, "NotImplementedError")
-    return refused and not is_oom(observation)
+    others = any(is_raised(observation, other) for other in ("NotImplementedError", "RecursionError"))
+    return is_raised(observation, "RuntimeError") and not others and not is_oom(observation)
 
 
 def is_removal_of_what_is_not_there(observation: dict[str, Any]) -> bool:

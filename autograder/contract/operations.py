@@ -48,7 +48,7 @@ NAMES = frozenset(
     "new request prefill decode release report read fill poison place seize vacate ledger attributes quiet".split()
 )
 
-QUIET_CALLS = frozenset("new request prefill decode release seize vacate".split())
+QUIET_CALLS = frozenset("new request prefill decode release read seize vacate".split())
 """What may happen quietly: thousands of calls on pools of real size, at microseconds a call."""
 
 TAGS = frozenset({"float", "list", "tuple", "sequence", "set", "dict", "str", "tensor", "other"})

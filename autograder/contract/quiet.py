@@ -42,6 +42,14 @@ def hushed(operations: Iterable[Operation]) -> tuple[Operation, ...]:
     return tuple(o for quiet, stretch in stretches for o in ((quietly(stretch),) if quiet else stretch))
 
 
+def without(operation: Operation, name: str | None) -> Operation | None:
+    """Return an operation without the calls of this name; None where nothing is left."""
+    kept = [call for call in calls_of(operation) if call.name != name]
+    if operation.name != "quiet":
+        return operation if kept else None
+    return quietly(kept)
+
+
 def renamed(operation: Operation, names: dict[str, str]) -> Operation:
     """Return an operation whose calls of these names have become calls of the others, on the same request."""
     if operation.name == "quiet":

@@ -9,7 +9,7 @@ from typing import Self
 from autograder.contract.cell_bytes import poison, unique_cells
 from autograder.contract.operations import DTYPE_BYTES, Operation
 from autograder.contract.questions import question_of
-from autograder.contract.quiet import quietly, renamed
+from autograder.contract.quiet import quietly, renamed, without
 
 BY_CALLS = {"seize": "prefill", "vacate": "release"}
 """The call of a submission that does what an operation does by hand."""
@@ -40,10 +40,18 @@ class Scenario:
         """The case with its states set by hand."""
         return replace(self, operations=self.by_hand, by_hand=())
 
-    @property
-    def releasing_by_hand(self) -> "Scenario | None":
-        """The case with real prefills, but without a call of the given release; None where it has no such call."""
-        spared = tuple(renamed(operation, {"release": "vacate"}) for operation in self.operations)
+    def without(self, call: str | None) -> "Scenario":
+        """Return the case without any call of this name."""
+        kept = (without(operation, call) for operation in self.operations)
+        return replace(self, operations=tuple(operation for operation in kept if operation))
+
+    def sparing(self, own: str | None) -> "Scenario | None":
+        """Return the case with real prefills and its ``own`` calls, but releases by hand and nothing asked on the way.
+
+        None where it has no such call.
+        """
+        asked = {"read", "report", "attributes"} - {own}
+        spared = tuple(renamed(o, {"release": "vacate"}) for o in self.operations if o.name not in asked)
         return None if spared == self.operations else replace(self, operations=spared)
 
 
@@ -119,6 +127,10 @@ class Script:
         """Put a different value into every cell of the pool."""
         return self._add("fill", self._m, payload=unique_cells(prod(self._shapes[self._m]), self.dtype, seed))
 
+    def clear(self) -> Self:
+        """Put zero into every cell of the pool."""
+        return self._add("fill", self._m, payload=bytes(prod(self._shapes[self._m]) * DTYPE_BYTES[self.dtype]))
+
     def fill_only(self, ids: Sequence[int], seq_len: int) -> Self:
         """Fill the rows a table of ``ids`` names up to ``seq_len``; everything else becomes NaN."""
         _, size, dim = self._shapes[self._m]
@@ -150,16 +162,23 @@ class Script:
         """Ask for the capacity ledger; what stands in a dict is passed by keyword."""
         return self._add("ledger", *args)
 
-    def scattered(self, lengths: Mapping[str, int]) -> Self:
+    def scattered(self, lengths: Mapping[str, int], filler: int = 2) -> Self:
         """Make requests of these lengths whose tables interleave, out of order, whichever free block is taken first."""
         with self.quietly():
-            self.arrive("filler", 2 * self._shapes[self._m][1])
+            self.arrive("filler", filler * self._shapes[self._m][1])
             for r in lengths:
                 self.arrive(r, 1)
             self.release("filler")
             for length in range(2, max(lengths.values()) + 1):
                 for r in (r for r, wanted in lengths.items() if length <= wanted):
                     self.decode(r)
+        return self
+
+    def again_and_again(self, times: int) -> Self:
+        """Make a request, prefill it, and release it, so many times."""
+        with self.quietly():
+            for i in range(times):
+                self.arrive(f"again{i % 7}", 1 + i % 3).release(f"again{i % 7}")
         return self
 
     def poison(self, r: str) -> Self:

@@ -1,9 +1,10 @@
 """What ``autograder doctor`` says: which walls are active, what to do about the rest, and how even time is."""
 
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 
 from autograder.grading.clock import unsteady
-from autograder.sandbox.client import server_on
+from autograder.sandbox.client import INERT_PACKAGES, PACKAGES, ServerDied, refused, server_on
 
 REMEDIES = {
     "landlock": "use Linux 5.13 or newer with Landlock enabled, or grade as root with files that only root can read",
@@ -24,9 +25,19 @@ class Diagnosis:
 
 def examine(device: str = "cpu") -> Diagnosis:
     """Start what student code on ``device`` runs behind, probe it, and say what was found; raise ServerDied."""
+    denied = (
+        [f"refused while the GPU was opened: {', '.join(refused(device)) or 'nothing'}"] if device == "cuda" else []
+    )
     with server_on(device) as server:
-        layers, breaches, versions = server.layers, server.breaches, server.versions
-    lines = [f"Python {versions['python']}, torch {versions['torch']}"]
+        try:
+            layers, breaches, versions = server.layers, server.breaches, server.versions
+        except ServerDied as died:
+            if not denied:
+                raise
+            return Diagnosis(False, (*denied, str(died)))
+    lines = [*denied, f"Python {versions['python']}, torch {versions['torch']}"]
+    lines.append(f"packages for submissions: {', '.join(map(_with_version, PACKAGES))}")
+    lines.append(f"packages that do nothing: {', '.join(INERT_PACKAGES)}")
     if "gpu" in versions:
         lines.append(f"{versions['gpu']}, CUDA {versions['cuda']}")
     for name, state in layers.items():
@@ -40,3 +51,10 @@ def examine(device: str = "cpu") -> Diagnosis:
     else:
         lines.append("The probe tried to break out and could not: grading is safe here.")
     return Diagnosis(not breaches, tuple(lines))
+
+
+def _with_version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"{package} (missing: run ci/setup)"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from autograder.findings import Finding
+from autograder.intake.platforms.canvas import own_name
 from autograder.intake.source import kind, stem
 from autograder.intake.submission import Refusal
 
@@ -30,9 +31,9 @@ class Draft:
 
     @property
     def place(self) -> str:
-        """The name without its suffix, folder included."""
+        """The name without its suffix, folder included, and without the number that Canvas gives to each file."""
         folder, slash, _ = self.name.rpartition("/")
-        return f"{folder}{slash}{stem(self.name)}"
+        return f"{folder}{slash}{own_name(stem(self.name))}"
 
     @property
     def defined(self) -> int:

@@ -2,20 +2,23 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.intake.archive import members
-from autograder.intake.disk import link_stays_inside
-from autograder.intake.names import Identity, identify, is_class_download, unique
-from autograder.intake.source import ignored, kind
+from autograder.findings import Finding
+from autograder.identity import NOBODY, Identity
+from autograder.intake.layout import PLATFORMS, read_layout, recognised
+from autograder.intake.listing import Archive, Files, Folder, Listing, notebooks
+from autograder.intake.names import unique
+from autograder.intake.platforms.piece import Piece
+from autograder.intake.source import kind, stem
 from autograder.intake.submission import Refusal, UsageError
+from autograder.outside.names import printable
 from autograder.outside.names import shown as shown_name
 
 _GIVE = "give a notebook, a zip or a folder with one file or folder per student"
-# Lists that platforms and courses keep beside the work; nobody hands in an answer as one of these.
-_BOOKKEEPING = (".toml", ".yml", ".yaml", ".csv", ".db", ".log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,8 @@ class Entry:
 
     ``path`` is the file, folder or archive that was given, and ``parts`` what in it belongs to the student (empty for
     all of it). ``refusal`` is set where the name or the kind of the file already says that it cannot be graded.
+    ``who`` is what the names say about the author, ``left_out`` lists what else is theirs and is not graded, and
+    ``remarks`` what the student should know about that.
     """
 
     student: str
@@ -31,39 +36,61 @@ class Entry:
     path: Path
     parts: tuple[str, ...] = ()
     refusal: str = ""
+    who: Identity = NOBODY
+    left_out: tuple[str, ...] = ()
+    remarks: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Child:
-    name: str
-    is_folder: bool
-    refusal: str = ""
+_Found = tuple[Listing, Piece, str]
+"""A piece, where it lies, and what stands before its place to show where that is."""
 
 
-def discover(paths: Sequence[Path]) -> list[Entry]:
+def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> list[Entry]:
     """List the students below the paths, each with a name of its own; raise :class:`UsageError` for a bad path."""
-    found: dict[tuple[str, ...], tuple[Identity, Entry]] = {}
+    singles: dict[Path, tuple[Piece, Entry]] = {}
+    handed: dict[tuple[str, ...], dict[str, list[_Found]]] = defaultdict(lambda: defaultdict(list))
+    seen: set[str] = set()
+    files: dict[Path, dict[str, Path]] = defaultdict(dict)
+    places: list[Entry | _Found] = []
     for path in paths:
-        for identity, entry in _at(path):
-            places = tuple(os.path.join(entry.path, part) for part in entry.parts or ("",))
-            found.setdefault(places, (identity, entry))
+        real = _usable(path)
+        if real.is_dir():
+            places += _in_folder(Folder(real, shown_name(str(path))), layout, pattern)
+        elif kind(path.name) == "zip" and (students := _in_archive(real, path.name, layout, pattern)):
+            places += students
+        else:
+            files[path.parent][path.name] = real
+    for parent, own in files.items():
+        places += _in_files(parent, own, layout, pattern)
+    for place in places:
+        if isinstance(place, Entry):
+            singles.setdefault(place.path, (Piece(place.who, "", label=place.student), place))
+            continue
+        listing, piece, _ = place
+        where = os.path.join(listing.path, piece.place) + f"\0{piece.who.key}"
+        if where not in seen:
+            seen.add(where)
+            handed[_owner(listing, piece)][piece.order].append(place)
+    found = [(_tie(piece), entry) for piece, entry in singles.values()]
+    found += [_entry(attempts) for attempts in handed.values()]
     # Sorted before names are made unique, so that the order of the arguments changes nothing.
-    ordered = [found[key] for key in sorted(found)]
-    names = unique([identity for identity, _ in ordered])
-    entries = [replace(entry, student=name) for name, (_, entry) in zip(names, ordered, strict=True)]
+    found.sort(key=lambda pair: (os.path.join(pair[1].path, *pair[1].parts[:1]), pair[0]))
+    names = unique([label for label, _ in found])
+    entries = [replace(entry, student=name) for name, (_, entry) in zip(names, found, strict=True)]
     return sorted(entries, key=lambda entry: entry.student)
 
 
-def _at(path: Path) -> list[tuple[Identity, Entry]]:
+def _usable(path: Path) -> Path:
     shown = shown_name(str(path))
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
         if stat.S_ISDIR(mode):
-            return _in_folder(real, shown)
+            os.scandir(real).close()
+            return real
         if stat.S_ISREG(mode):
             real.open("rb").close()
-            return _in_file(real, path.name)
+            return real
     except FileNotFoundError as error:
         raise UsageError(f"There is nothing at '{shown}': {_GIVE}.") from error
     except (OSError, RuntimeError, ValueError) as error:
@@ -71,97 +98,79 @@ def _at(path: Path) -> list[tuple[Identity, Entry]]:
     raise UsageError(f"'{shown}' is neither a file nor a folder: {_GIVE}.")
 
 
-def _in_file(path: Path, name: str) -> list[tuple[Identity, Entry]]:
-    if kind(name) == "zip" and (students := _in_class_download(path, name)):
-        return students
-    [identity] = identify([name])
-    refusal = "" if kind(name) else "intake.unsupported"
-    return [(identity, Entry("", shown_name(name), path, (), refusal))]
+def _in_folder(folder: Folder, layout: str, pattern: str) -> list[_Found]:
+    reading = read_layout(folder, layout, pattern)
+    if reading and reading.pieces:
+        return [(folder, piece, "") for piece in reading.pieces]
+    if layout != "one" or not notebooks(folder, ""):
+        raise UsageError(f"No submission was found in '{folder.shown}': {_GIVE}.")
+    own = Identity(name=printable(folder.path.name))
+    return [(folder, Piece(own, child.name), "") for child in folder.children("")]
 
 
-def _in_folder(folder: Path, shown: str) -> list[tuple[Identity, Entry]]:
-    base: tuple[str, ...] = ()
-    children = _children(folder, folder)
-    # nbgrader keeps the students below "submitted"; a class download is often unpacked into a folder of its own.
-    while not any(kind(child.name) for child in children if not child.is_folder):
-        inner = [child for child in children if child.is_folder]
-        below = next((child for child in inner if child.name == "submitted"), inner[0] if len(inner) == 1 else None)
-        if below is None or len(base) == 3:
-            break
-        deeper = _children(folder.joinpath(*base, below.name), folder)
-        if below.name != "submitted" and not _is_wrapper(deeper):
-            break
-        base, children = (*base, below.name), deeper
-    students = _group(folder, base, children)
-    if not students:
-        raise UsageError(f"No submission was found in '{shown}': {_GIVE}.")
-    return students
-
-
-def _is_wrapper(children: list[_Child]) -> bool:
-    names = [child.name for child in children if child.is_folder or kind(child.name)]
-    return is_class_download(names) or any(child.is_folder and child.name == "submitted" for child in children)
-
-
-def _children(folder: Path, boundary: Path) -> list[_Child]:
-    children = []
-    with os.scandir(folder) as found:
-        for child in sorted(found, key=lambda child: child.name):
-            if _is_beside_the_work(child.name):
-                continue
-            is_folder = child.is_dir(follow_symlinks=False)
-            refusal = "" if is_folder or child.is_file(follow_symlinks=False) else "intake.special"
-            if child.is_symlink():
-                refusal = "" if link_stays_inside(Path(child.path), boundary) else "intake.link"
-            if not refusal and not is_folder and not kind(child.name):
-                refusal = "intake.unsupported"
-            children.append(_Child(child.name, is_folder, refusal))
-    return children
-
-
-def _is_beside_the_work(name: str) -> bool:
-    return ignored(name) or name.lower().endswith(_BOOKKEEPING)
-
-
-def _in_class_download(path: Path, name: str) -> list[tuple[Identity, Entry]]:
-    """The students inside an archive that a platform made of a whole class, or nothing when it is one student's."""
+def _in_archive(path: Path, name: str, layout: str, pattern: str) -> list[_Found]:
     try:
-        files = [tuple(source.name.split("/")) for source in members(path) if not source.problem]
+        archive = Archive(path, shown_name(name))
     except Refusal:
         return []
-    base: tuple[str, ...] = ()
-    while files := [parts for parts in files if not _is_beside_the_work(parts[0])]:
-        tops = {parts[0]: _Child(parts[0], len(parts) > 1) for parts in files}
-        if is_class_download([top for top in tops if kind(top) or tops[top].is_folder]) or base[-1:] == ("submitted",):
-            children = [
-                replace(child, refusal="" if child.is_folder or kind(child.name) else "intake.unsupported")
-                for _, child in sorted(tops.items())
-            ]
-            students = _group(path, base, children)
-            return [(identity, replace(entry, file=f"{shown_name(name)}/{entry.file}")) for identity, entry in students]
-        if "submitted" in tops:
-            files = [parts for parts in files if parts[0] == "submitted"]
-        elif len(tops) > 1:
-            break
-        base = (*base, files[0][0])
-        files = [parts[1:] for parts in files if len(parts) > 1]
-    return []
+    reading = read_layout(archive, layout, pattern)
+    return [(archive, piece, f"{shown_name(name)}/") for piece in reading.pieces] if reading else []
 
 
-def _group(path: Path, base: tuple[str, ...], children: list[_Child]) -> list[tuple[Identity, Entry]]:
-    """One entry per student: what a platform or a common stem marks as one student's is put together."""
-    groups: dict[tuple[str, str], list[tuple[Identity, _Child]]] = {}
-    folders = {child.name for child in children if child.is_folder}
-    identities = identify([child.name for child in children], folders)
-    for identity, child in zip(identities, children, strict=True):
-        groups.setdefault((identity.student, identity.number), []).append((identity, child))
-    return [_entry(path, base, group) for group in groups.values()]
+def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str) -> list[Entry | _Found]:
+    """Files given by name: as a platform calls all of them, else one student each."""
+    listing = Files(parent.resolve(), shown_name(str(parent)), files)
+    if layout in ("auto", *PLATFORMS) and len(listing.children("")) == len(files):
+        reading = None
+        if layout != "auto" or pattern or recognised(listing):
+            reading = read_layout(listing, layout, pattern)
+        if reading:
+            return [(listing, piece, "") for piece in reading.pieces]
+    return [
+        Entry(stem(name), shown_name(name), real, (), "" if kind(name) else "intake.unsupported", _named(name))
+        for name, real in files.items()
+    ]
 
 
-def _entry(path: Path, base: tuple[str, ...], group: list[tuple[Identity, _Child]]) -> tuple[Identity, Entry]:
-    usable = [(identity, child) for identity, child in group if not child.refusal] or group
-    newest = max(identity.attempt for identity, _ in usable)
-    chosen = [(identity, child) for identity, child in usable if identity.attempt == newest]
-    parts = tuple("/".join((*base, child.name)) for _, child in chosen)
-    identity, first = chosen[0]
-    return identity, Entry("", shown_name(parts[0]), path, parts, first.refusal)
+def _named(name: str) -> Identity:
+    return Identity(name=printable(stem(name)))
+
+
+def _owner(listing: Listing, piece: Piece) -> tuple[str, ...]:
+    """What makes two pieces the same student's: the platform's id anywhere, a mere name only in one place."""
+    who = piece.who
+    return (who.key,) if who.key else (str(listing.path), who.platform, piece.label or who.label, piece.tie)
+
+
+def _tie(piece: Piece) -> tuple[str, str]:
+    return piece.label or piece.who.label, piece.tie
+
+
+def _entry(attempts: dict[str, list[_Found]]) -> tuple[tuple[str, str], Entry]:
+    """The newest attempt that may hold a notebook, else the newest; what is not graded is listed."""
+    newest_first = sorted(attempts, reverse=True)
+    order = next((o for o in newest_first if any(_may_be_graded(*found) for found in attempts[o])), newest_first[0])
+    usable = [found for found in attempts[order] if not found[1].refusal] or attempts[order]
+    listing, first, prefix = usable[0]
+    usable = [found for found in usable if found[0].path == listing.path]
+    parts = tuple(piece.place for _, piece, _ in usable)
+    left_out = tuple(p.place for o in newest_first for _, p, _ in attempts[o] if o != order or p.place not in parts)
+    who = replace(first.who, attempts_seen=max(len(attempts), first.who.attempts_seen), late=_late(attempts[order]))
+    remarks: tuple[Finding, ...] = ()
+    if order != newest_first[0]:
+        newest = attempts[newest_first[0]][0][1].place
+        remarks = (Finding("intake.older_attempt", {"file": shown_name(parts[0]), "newest": printable(newest)}),)
+    file = prefix + shown_name(parts[0])
+    return _tie(first), Entry(
+        "", file, listing.path, parts, first.refusal, who, tuple(map(shown_name, left_out)), remarks
+    )
+
+
+def _late(pieces: list[_Found]) -> bool:
+    return any(piece.who.late for _, piece, _ in pieces)
+
+
+def _may_be_graded(listing: Listing, piece: Piece, _: str) -> bool:
+    if not piece.gradable:
+        return False
+    return bool(kind(piece.place)) or bool(notebooks(listing, piece.place, 6))

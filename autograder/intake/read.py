@@ -8,8 +8,10 @@ from functools import partial
 from autograder.findings import Finding
 from autograder.intake.archive import members
 from autograder.intake.choose import Draft, choose, expected_name
+from autograder.intake.defined_twice import defined_twice
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file, walk
+from autograder.intake.helpers import helper_texts, without_helpers
 from autograder.intake.notebook import notebook_cells
 from autograder.intake.script import markdown_cells, script_cells
 from autograder.intake.source import MEGABYTE, Source, kind
@@ -30,6 +32,7 @@ def read(entry: Entry) -> Submission | Rejected:
     MemoryError is raised when this process has no memory left, which is nobody's submission's fault.
     """
     file, sha256 = entry.file, ""
+    helpers: dict[str, str] = {}
     try:
         allowance = _Allowance(MAX_TOTAL)
         candidates = _candidates(_sources(entry), MAX_NESTING, allowance)
@@ -40,8 +43,11 @@ def read(entry: Entry) -> Submission | Rejected:
             draft = _draft(file, content)
             remarks: tuple[Finding, ...] = ()
         else:
-            draft, remarks = choose(_readable(candidates, allowance))
+            drafts, helped = without_helpers(_readable(candidates, allowance))
+            draft, picked = choose(drafts)
+            remarks = helped + picked
             sha256 = hashlib.sha256(draft.content).hexdigest()
+            helpers = helper_texts(draft.name, candidates)
     except Refusal as refusal:
         if _lacks_memory(refusal.__cause__):
             raise MemoryError from refusal
@@ -51,7 +57,8 @@ def read(entry: Entry) -> Submission | Rejected:
         if _lacks_memory(error):
             raise MemoryError from error
         return Rejected(entry.student, shown(file), sha256, Finding("intake.unreadable", {"file": shown(file)}))
-    return Submission(entry.student, shown(draft.name), sha256, draft.cells, draft.content, draft.remarks + remarks)
+    remarks = draft.remarks + remarks + defined_twice(draft.cells)
+    return Submission(entry.student, shown(draft.name), sha256, draft.cells, draft.content, remarks, helpers)
 
 
 @dataclass

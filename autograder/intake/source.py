@@ -12,6 +12,8 @@ _SUFFIXES = {
     ".ipynb.json": "notebook",
     ".py": "script",
     ".md": "markdown",
+    ".rmd": "markdown",
+    ".qmd": "markdown",
     ".zip": "zip",
 }
 _IGNORED_STEMS = {"", "readme", "license"}

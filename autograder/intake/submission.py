@@ -1,5 +1,6 @@
 """What intake hands to grading: a submission, or the reason why there is none."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autograder.errors import GraderError
@@ -13,7 +14,8 @@ class Submission:
     ``student`` is unique within a batch and safe as a folder name; ``file`` is the name as received, relative to the
     path that was graded; ``content`` is the file as received (the notebook, not the archive around it) and ``sha256``
     its hash; ``cells`` are the code cells in order, as the student wrote them; ``remarks`` are what intake noticed
-    and mended (an odd encoding, several notebooks of which one was picked).
+    and mended (an odd encoding, several notebooks of which one was picked); ``helpers`` are the texts of the modules
+    that lay beside the notebook, by their path from there.
     """
 
     student: str
@@ -22,6 +24,7 @@ class Submission:
     cells: tuple[str, ...]
     content: bytes = field(repr=False)
     remarks: tuple[Finding, ...] = ()
+    helpers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

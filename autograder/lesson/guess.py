@@ -37,7 +37,8 @@ def answers(question: str) -> Figure | None:
         return None
     asked = [(name, mine, ANSWERS[question][name]()) for name, mine in typed[question].items()]
     rows = [(name, mine, answer, same(mine, answer)) for name, mine, answer in asked]
-    mine_is, yours_is = say("your prediction", "你的猜测"), say("your code", "你的代码")
+    mine_is = say("your prediction", "你的猜测")
+    yours_is = say("your code", "你的代码") if question in FUNCTIONS else say("measured", "实际")
     lines, markup = [], ""
     for name, mine, answer, right in rows:
         mark = "=" if right else "≠"

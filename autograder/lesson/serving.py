@@ -58,11 +58,11 @@ def day(block_size: int) -> Day:
             if (req, end) not in running:
                 continue
             while not granted(manager.allocate_for_decode, req):
-                victim, victims_end = running.pop()  # the newest goes back to the queue; what it had is computed again
-                manager.release_request(victim)
-                waiting.append((victim.seq_len, victims_end))
+                newest, its_end = running.pop()  # the newest goes back to the queue; what it had is computed again
+                manager.release_request(newest)
+                waiting.append((newest.seq_len, its_end))
                 preempted += 1
-                if victim is req:
+                if newest is req:
                     break
             if req.block_table and req.seq_len >= end:
                 running.remove((req, end))

@@ -69,7 +69,7 @@ def members(archive: bytes | Path) -> Iterator[Member]:
         raise BadZip from error
     for info in opened.infolist():
         name = _name(info)
-        if not info.is_dir():
+        if name and not name.endswith("/"):
             yield Member(name, info.file_size, _problem(info, name), opened, info)
 
 

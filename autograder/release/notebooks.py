@@ -29,7 +29,7 @@ README = Path(__file__).with_name("student_readme.md")
 _LANGUAGE_LINE = 'LANGUAGE = "en"'
 _BOTH = re.compile(r'(?m)("""|"|# )([^"#\n]*) / ([^"#\n]*[\u4e00-\u9fff][^"#\n]*)("|$)')  # English / Chinese
 
-MARKERS = re.compile(r'(?ms)^    """ # BEGIN PROMPT.*?# END PROMPT\n|^ *# (?:BEGIN|END) SOLUTION[^\n]*\n')
+MARKERS = re.compile(r'(?ms)^ *""" # BEGIN PROMPT.*?# END PROMPT\n|^ *# (?:BEGIN|END) SOLUTION[^\n]*\n')
 
 
 def build(master: Path, lang: str, facts: Facts, solved: bool = False) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ from autograder.release import ReleaseError
 from autograder.release.lock import locked, needed
 
 ZIP = Path("autograder/dist/autograder.zip")
-PYTHON = "3.11"
+PYTHON = "3.13"
 PLUGIN = "autograder.grading.otter.plugin.ConfinedSubmission"
 OWN_SCRIPTS = Path(__file__).with_name("otter")
 _SOURCES = ("autograder/**/*", "pyproject.toml", "README.md", "LICENSE", "ci/requirements.lock")

@@ -1,5 +1,6 @@
 """Writing files so that a reader never meets half of one."""
 
+import contextlib
 import errno
 import os
 import threading
@@ -10,7 +11,11 @@ def write_atomic(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` by renaming a finished temporary file beside it.
 
     Nothing is synced to disk: what is written here derives from the journal and can be written again.
+    A file that holds the same already is left alone.
     """
+    with contextlib.suppress(OSError):
+        if not path.is_symlink() and path.stat().st_size == len(content) and path.read_bytes() == content:
+            return
     temporary = path.with_name(f".{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         temporary.write_bytes(content)

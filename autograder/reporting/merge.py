@@ -5,7 +5,7 @@ Merging is commutative and idempotent: in the other order, or once more, it give
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from autograder.contract.questions import questions
@@ -15,7 +15,7 @@ from autograder.reporting.results import (
     SubmissionResult,
     TestResult,
 )
-from autograder.reporting.schema import row, test_row
+from autograder.reporting.schema import row
 
 SAME_VERSIONS = ("autograder", "tests")
 COMMON = (*SAME_VERSIONS, "seed")
@@ -32,9 +32,10 @@ def merge_all(
 ) -> tuple[list[SubmissionResult], list[Finding]]:
     """Merge two runs student by student; return the results and what could not be merged.
 
-    A student missing on one side stays as on the other. Where two results do not belong together the CPU's is kept.
+    A student is known by the platform's id where there is one. One missing on one side stays as on the other. Where two
+    results do not belong together the CPU's is kept.
     """
-    sides = [{result.student: result for result in run} for run in (one, other)]
+    sides = [{result.who.key or result.student: result for result in run} for run in (one, other)]
     merged, problems = [], []
     for student in sorted(sides[0].keys() | sides[1].keys()):
         pair = [side[student] for side in sides if student in side]
@@ -43,7 +44,7 @@ def merge_all(
         except MergeError as error:
             problems.append(error.finding)
             merged.append(min(pair, key=_cpu_first))
-    return merged, problems
+    return sorted(merged, key=lambda result: result.student), problems
 
 
 def merge(one: SubmissionResult, other: SubmissionResult) -> SubmissionResult:
@@ -69,6 +70,8 @@ def merge(one: SubmissionResult, other: SubmissionResult) -> SubmissionResult:
 
 
 def _check(first: SubmissionResult, second: SubmissionResult) -> None:
+    if first.sha256 != second.sha256 and {*first.device.split("+")} & {*second.device.split("+")}:
+        raise MergeError("merge.attempts", {"student": first.student})
     if first.sha256 != second.sha256:
         raise MergeError("merge.submission", {"student": first.student})
     for name in SAME_VERSIONS:
@@ -97,7 +100,7 @@ def _merge_tests(first: SubmissionResult, second: SubmissionResult) -> tuple[tup
 
 
 def _worst_first(test: TestResult) -> tuple[int, int, str]:
-    return test.points, WORST_FIRST.index(test.status), json.dumps(test_row(test), sort_keys=True)
+    return test.points, WORST_FIRST.index(test.status), json.dumps(asdict(test), sort_keys=True, default=dict)
 
 
 def _cpu_first(result: SubmissionResult) -> tuple[bool, str, str]:

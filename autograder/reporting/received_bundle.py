@@ -69,7 +69,17 @@ def _verify(found: Sequence[zips.Member]) -> list[Finding]:
     submissions = [name for name in members if name.startswith(SUBMISSION)]
     if not problems and (len(submissions) != 1 or _results(members) is None):
         problems.append(Finding("bundle.parts"))
-    return problems
+    return problems or _unproven(members, submissions[0])
+
+
+def _unproven(members: Mapping[str, zips.Member], submission: str) -> list[Finding]:
+    """Return what is wrong where the submission is not the file that the results speak of."""
+    results = _results(members)
+    content = members[submission].read(LARGEST_MEMBER)
+    expected = results["submission"].get("sha256") if results else None
+    rejected = results is not None and results["status"] != "graded"
+    proven = sha256(content).hexdigest() == expected or (rejected and not (content and expected))
+    return [] if proven else [Finding("bundle.other_file", {"file": submission})]
 
 
 def _belongs(name: str) -> bool:

@@ -15,7 +15,9 @@ from autograder.outside.text import for_markdown
 from autograder.reporting import blockview
 from autograder.reporting.describe import describe
 from autograder.reporting.play_line import play_line
+from autograder.reporting.request import block
 from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
+from autograder.reporting.standing import Standing, number
 from autograder.reporting.words import Words
 
 
@@ -27,6 +29,7 @@ class Trouble:
     advice: str
     cases: tuple[str, ...]
     fault: bool
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,14 @@ class Section:
         return "waiting" if waits else self.result.status
 
 
-def render_html(result: SubmissionResult, words: Words) -> str:
+def render_html(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as one HTML page that needs nothing else."""
-    return _template("report.html").render(_content(result, words))
+    return template("report.html").render(_content(result, words, standing))
 
 
-def render_markdown(result: SubmissionResult, words: Words) -> str:
+def render_markdown(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as Markdown."""
-    return _template("report.md").render(_content(result, words))
+    return template("report.md").render(_content(result, words, standing))
 
 
 def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], words: Words) -> str:
@@ -75,20 +78,24 @@ def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], wo
         "pending": sum(result.pending_points > 0 for result, _ in rows),
         "rejected": sum(result.rejected is not None for result, _ in rows),
     }
-    return _template("bundles.html").render(
-        t=words.text, language=_language(words), rows=rows, count=words.text("bundles.count", **counts)
+    return template("bundles.html").render(
+        t=words.text, language=language(words), rows=rows, count=words.text("bundles.count", **counts)
     )
 
 
-def _language(words: Words) -> str:
+def language(words: Words) -> str:
+    """Return the language as HTML names it."""
     return "zh-CN" if words.lang == "zh" else "en"
 
 
-def _content(result: SubmissionResult, words: Words) -> Mapping[str, Any]:
+def _content(result: SubmissionResult, words: Words, standing: Standing | None) -> Mapping[str, Any]:
     return {
+        "standing": standing or Standing(result.points, result.points),
+        "number": number,
+        "request": block(result),
         "result": result,
         "words": words,
-        "language": _language(words),
+        "language": language(words),
         "t": words.text,
         "earned": partial(_earned, words),
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
@@ -138,13 +145,14 @@ def _tone(result: SubmissionResult, words: Words) -> str:
 def _section(name: str, question: QuestionResult, result: SubmissionResult, words: Words) -> Section:
     tests = tuple(test for test in result.tests if test.question == name)
     titles = {test.id: case_title(test, words) for test in tests}
-    seen: dict[tuple[str, str, bool], list[str]] = {}
+    seen: dict[tuple[str, str, bool, str], list[str]] = {}
     for test in tests:
         if test.finding:
-            said = words.sentence(test.finding), words.advice(test.finding), test.status == "failed"
+            fault = test.status == "failed"
+            said = words.sentence(test.finding), words.advice(test.finding), fault, test.finding.code
             seen.setdefault(said, []).append(titles[test.id])
     troubles = tuple(
-        Trouble(sentence, advice, tuple(cases), fault) for (sentence, advice, fault), cases in seen.items()
+        Trouble(sentence, advice, tuple(cases), fault, code) for (sentence, advice, fault, code), cases in seen.items()
     )
     example = next((_example(test.example, words) for test in tests if test.example), None)
     return Section(name, question, tests, titles, troubles, example)
@@ -162,7 +170,8 @@ def case_title(test: TestResult, words: Words) -> str:
 
 
 @cache
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
+    """Return a template, with the styles and scripts that its page needs in it."""
     environment = Environment(
         loader=PackageLoader("autograder.reporting"),
         autoescape=name.endswith(".html"),
@@ -171,10 +180,11 @@ def _template(name: str) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    css = (files("autograder.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
+    for kind, file in (("css", "report.css"), ("js", "class.js")):
+        text = (files("autograder.reporting") / "templates" / file).read_text(encoding="utf-8")
+        hashed = b64encode(sha256(text.encode()).digest()).decode()
+        environment.globals |= {kind: Markup(text), f"{kind}_hash": hashed}
     environment.globals |= {
-        "css": Markup(css),
-        "css_hash": b64encode(sha256(css.encode()).digest()).decode(),
         "svg": blockview.svg,
         "picture": blockview.text,
     }

@@ -1,11 +1,14 @@
 """The result of one submission, and its shape in results.json (schema ``autograder-results/1``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
+from autograder.contract.questions import questions
 from autograder.findings import Finding
+from autograder.identity import NOBODY, Identity
+from autograder.reporting.standing import Standing
 
 SCHEMA = "autograder-results/1"
 
@@ -52,6 +55,7 @@ class SubmissionResult:
     confinement: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     gradescope: Mapping[str, Any] = field(default_factory=dict)
+    who: Identity = NOBODY
 
     @property
     def status(self) -> str:
@@ -75,6 +79,17 @@ class SubmissionResult:
         return {name: _add_up([t for t in self.tests if t.question == name]) for name in names}
 
 
+def under_policy(result: SubmissionResult, gpu: str) -> SubmissionResult:
+    """Return ``result`` as the course's present word on the GPU part has it, whatever it was when it was graded."""
+    if result.rejected or "cpu" not in result.device.split("+"):
+        return result
+    if gpu == "off":
+        cpu = tuple(test for test in result.tests if test.question not in questions().of("gpu"))
+        return replace(result, tests=cpu, pending_points=0)
+    graded = sum(test.max_points for test in result.tests if test.question in questions().of("gpu"))
+    return replace(result, pending_points=max(0, questions().parts["gpu"] - graded) if gpu == "required" else 0)
+
+
 def _add_up(tests: list[TestResult]) -> QuestionResult:
     seen = {test.status for test in tests}
     worst: Status = next((s for s in WORST_FIRST if s in seen), "passed")
@@ -89,7 +104,7 @@ def _question_result(points: int, max_points: int, status: Status) -> QuestionRe
 
 @dataclass(frozen=True, slots=True)
 class GradeLine:
-    """A result reduced to its row of grades.csv."""
+    """A result reduced to its row of grades.csv; ``final`` is the grade as it stands, None while it is held back."""
 
     student: str
     file: str
@@ -99,17 +114,23 @@ class GradeLine:
     pending_points: int
     questions: Mapping[str, QuestionResult]
     rejected: Finding | None
+    who: Identity = NOBODY
+    final: float | None = None
 
 
-def grade_line(result: SubmissionResult) -> GradeLine:
+def grade_line(result: SubmissionResult, standing: Standing | None = None) -> GradeLine:
     """Return the part of ``result`` that a class list needs."""
+    held = standing is not None and bool(standing.held)
+    final = None if held or result.rejected else standing.final if standing else float(result.points)
     return GradeLine(
         result.student,
         result.file,
-        result.status,
+        "held" if held else result.status,
         result.points,
         result.max_points,
         result.pending_points,
         result.questions,
         result.rejected,
+        result.who,
+        final,
     )

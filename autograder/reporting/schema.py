@@ -5,14 +5,19 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
+
 from autograder.findings import Finding
 from autograder.reporting.describe import describe
 from autograder.reporting.results import SCHEMA, SubmissionResult, TestResult
+from autograder.reporting.standing import Standing
 from autograder.reporting.words import Words
 
+ROW = "autograder-row/1"
 
-def to_json(result: SubmissionResult, words: Words) -> dict[str, Any]:
-    """Return results.json's content, always in the same order of keys."""
+
+def to_json(result: SubmissionResult, words: Words, standing: Standing | None = None) -> dict[str, Any]:
+    """Return results.json's content, always in the same order of keys; ``final`` only where points were changed."""
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "student": result.student,
@@ -32,6 +37,12 @@ def to_json(result: SubmissionResult, words: Words) -> dict[str, Any]:
         "confinement": dict(sorted(result.confinement.items())),
         "versions": dict(sorted(result.versions.items())),
     }
+    if standing and standing.changed:
+        data["final"] = {
+            "points": standing.final,
+            "overrides": [asdict(override) for override in standing.overrides],
+            "late": words.sentence(standing.late) if standing.late else "",
+        }
     return data
 
 
@@ -61,53 +72,31 @@ def _in_words(finding: Finding, words: Words) -> dict[str, str]:
     }
 
 
+class RowError(Exception):
+    """A journal row that cannot be used; the text says why, in the middle of a sentence."""
+
+
 def row(result: SubmissionResult) -> dict[str, Any]:
     """Return plain JSON data that holds all of ``result``, in no language."""
-    return {
-        "student": result.student,
-        "file": result.file,
-        "sha256": result.sha256,
-        "device": result.device,
-        "tests": [test_row(test) for test in result.tests],
-        "rejected": result.rejected.to_json() if result.rejected else None,
-        "notes": [note.to_json() for note in result.notes],
-        "pending_points": result.pending_points,
-        "confinement": dict(result.confinement),
-        "versions": dict(result.versions),
-        "gradescope": dict(result.gradescope),
-    }
+    data = msgspec.to_builtins(result, enc_hook=dict)
+    assert isinstance(data, dict)
+    return {"schema": ROW, **data}
 
 
-def test_row(test: TestResult) -> dict[str, Any]:
-    """Return one test's part of the row."""
-    return {
-        "id": test.id,
-        "question": test.question,
-        "status": test.status,
-        "points": test.points,
-        "max_points": test.max_points,
-        "finding": test.finding.to_json() if test.finding else None,
-        "example": dict(test.example) if test.example else None,
-    }
-
-
-def from_row(data: Mapping[str, Any]) -> SubmissionResult:
-    """Rebuild the result from what :func:`row` returned."""
-    return SubmissionResult(
-        **{
-            **data,
-            "tests": tuple(TestResult(**{**test, "finding": _finding(test["finding"])}) for test in data["tests"]),
-            "rejected": _finding(data["rejected"]),
-            "notes": tuple(Finding.from_json(note) for note in data["notes"]),
-        }
-    )
-
-
-def _finding(data: dict[str, object] | None) -> Finding | None:
-    return Finding.from_json(data) if data else None
+def from_row(data: object) -> SubmissionResult:
+    """Rebuild the result from what :func:`row` returned; unknown fields are passed over; else RowError."""
+    if isinstance(data, dict) and data.get("schema", ROW) != ROW:
+        raise RowError(f"it is of the kind {str(data['schema'])[:40]!r}, which this version does not read")
+    try:
+        return msgspec.convert(data, SubmissionResult)
+    except msgspec.ValidationError as error:
+        raise RowError(str(error)[:200]) from error
 
 
 def to_bytes(data: Mapping[str, Any]) -> bytes:
     """Return ``data`` as readable JSON, the same bytes every time; lone surrogates become question marks."""
-    text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-    return text.encode("utf-8", errors="replace")
+    try:
+        return msgspec.json.format(msgspec.json.encode(data, enc_hook=dict), indent=2) + b"\n"
+    except UnicodeEncodeError:
+        text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+        return text.encode("utf-8", errors="replace")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.limits import INERT_PACKAGES, PACKAGES, Limits
 from autograder.sandbox.trusted.child import Child, Died
 from autograder.sandbox.trusted.fork_server import ForkServer
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
@@ -12,6 +12,8 @@ from autograder.sandbox.trusted.validate_reply import Trace
 from autograder.sandbox.trusted.watchdog import cpu_clock
 
 __all__ = [
+    "INERT_PACKAGES",
+    "PACKAGES",
     "START_S",
     "Child",
     "Died",
@@ -24,6 +26,7 @@ __all__ = [
     "Trace",
     "cpu_clock",
     "only_trace",
+    "refused",
     "request_for",
     "server_on",
 ]
@@ -43,3 +46,10 @@ def server_on(device: str) -> Iterator[Server]:
         yield server
     finally:
         server.close()
+
+
+def refused(device: str) -> list[str]:
+    """Return the system calls and files that the walls deny a process which opens ``device``; raise ServerDied."""
+    from autograder.sandbox.trusted.gpu_server import refused
+
+    return refused(device)

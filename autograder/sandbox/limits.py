@@ -3,6 +3,14 @@
 from dataclasses import asdict, dataclass
 
 MIB = 1 << 20
+PACKAGES = ("torch", "numpy", "einops", "pandas")
+"""What a submission can import and use, besides Python's own modules; the first two are there before it starts."""
+INERT_PACKAGES = tuple(
+    "IPython ipywidgets matplotlib nest_asyncio otter paged_lesson plotly requests seaborn tqdm".split()
+)
+"""What can be imported everywhere and does nothing: plots, widgets, progress bars (tqdm still goes over its items)."""
+MOST_NOTES = 40
+"""Of a notebook's faults so many are told; a thousand cells that fail alike need no thousand sentences."""
 EXIT_MACHINE, EXIT_DEVICE = 88, 89
 """Exit statuses of a child: the machine lacks what grading needs; the device is unusable after a call's error."""
 
@@ -26,7 +34,7 @@ class Limits:
     threads: int = 64
     file_bytes: int = 0
     locked_bytes: int = 0
-    submission_s: float = 10.0
+    submission_s: float = 16.0
     submission_wall_s: float = 60.0
     submission_bytes: int = 32 * MIB
 

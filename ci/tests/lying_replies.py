@@ -17,7 +17,7 @@ from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario
 from autograder.contract.scenarios import scenarios
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, ProtocolError
-from autograder.sandbox.trusted.validate_reply import errors_of, traces_of
+from autograder.sandbox.trusted.validate_reply import notes_of, traces_of
 
 LIMIT = 1 << 16
 SLOW_S = 0.5
@@ -36,7 +36,9 @@ _TEXTS = (
     b"[" * 20_000, b'{"traces":' + b"[" * 3000 + b"]" * 3000 + b"}", b'{"a":' * 3000,
     b'{"traces":[' + b"9" * 9000 + b"]}",
     b'{"traces":[1e999]}', b'{"traces":[NaN]}', b'{"traces":["\\ud800"]}', b'{"traces":["\xff"]}', b"null", b"",
-    b'"traces"', b'{"loaded":{"errors":[{"cell":1,"name":"x","line":true,"text":"y"}]}}',
+    b'"traces"', b'{"loaded":[{"code":"cell.newer","details":{"cell":1,"line":true,"python":"y"}}]}',
+    b'{"loaded":[{"code":"cell.newer","details":{"cell":1,"python":"y"}}]}', b'{"loaded":{"errors":[]}}',
+    b'{"loaded":[{"code":"run.machine","details":{}}]}', b'{"loaded":[' + b"{}," * 500 + b"{}]}",
     b'{"traces":[],"traces":[],"blobs":[]}',
 )  # fmt: skip
 
@@ -65,7 +67,7 @@ def _receive(scenario: Scenario, reply: bytes, chance: random.Random) -> str:
         return "unfinished"
     try:
         if "loaded" in frames[0].data:
-            errors_of(frames[0].data["loaded"], 3)
+            notes_of(frames[0].data["loaded"], 3)
             return "errors of cells"
         [trace] = traces_of(frames[0], [len(scenario.operations)])
     except ProtocolError:

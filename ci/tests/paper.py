@@ -6,9 +6,12 @@ Its traces are what the comparison judges, so that every rule of the contract is
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder.contract.cell_bytes import poison
 from autograder.contract.operations import DTYPE_BYTES, LEDGER_KEYS, Operation
+from autograder.contract.quiet import calls_of
 
 Observation = dict[str, Any]
+ATTRIBUTES = ("request_id", "seq_len", "num_blocks", "block_size", "head_dim")
 
 
 class Refused(Exception):
@@ -108,24 +111,37 @@ class Paper:
 
     def observe(self, operation: Operation) -> Observation:
         """Carry out one operation and return what a child would say of it."""
-        try:
-            outcome: Observation = {"returned": self._carry_out(operation)}
-        except Refused as refused:
-            outcome = {"raised": refused.seen}
+        if operation.name == "quiet":
+            outcome = {"ends": [self._end(call, quiet=True) for call in calls_of(operation)]}
+        else:
+            outcome = self._end(operation)
         return outcome | {"state": self.state()}
+
+    def _end(self, operation: Operation, quiet: bool = False) -> Observation:
+        try:
+            returned = self._carry_out(operation)
+        except Refused as refused:
+            return {"raised": refused.seen}
+        return {"returned": None if quiet else returned}
 
     def _carry_out(self, operation: Operation) -> Any:
         name, args = operation.name, operation.args
         if name == "ledger":
-            return self.ledger(*args)
+            numbers = [value for a in args for value in (a.values() if isinstance(a, dict) else (a,))]
+            return self.ledger(*numbers)
         if name == "new":
             if args[0] in self.managers:
                 self.requests.clear()
             self.managers[args[0]] = self.new(*args[1:])
         elif name == "request":
-            self.requests[args[0]] = self.request(*args[1:])
+            self.requests[args[0]] = {"request_id": args[1], **self.request(*args[1:])}
+        elif name == "attributes":
+            kept = {**self.managers, **self.requests}[args[0]]
+            return {"dict": {name: kept[name] for name in ATTRIBUTES if name in kept}}
         elif name == "fill":
             self.managers[args[0]]["pool"] = operation.payload
+        elif name == "poison":
+            self._poison(self.managers[args[0]], self.requests[args[1]])
         elif name == "place":
             self.requests[args[0]] = {"seq_len": args[2], "table": list(args[1])}
         elif name == "seize":
@@ -138,6 +154,11 @@ class Paper:
             call: Callable[..., Any] = getattr(self, name)
             return call(self.managers[args[0]], self.requests[args[1]])
         return None
+
+    def _poison(self, m: dict[str, Any], r: dict[str, Any]) -> None:
+        size, row = m["block_size"], m["head_dim"] * DTYPE_BYTES[m["dtype"]]
+        kept = [block * size + i for block in r["table"] for i in range(size)][: r["seq_len"]]
+        m["pool"] = poison(m["pool"], row, m["dtype"], set(kept))
 
     def state(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Return every object as it is seen from outside."""

@@ -11,6 +11,8 @@ from classes import make_class, solution
 from commands import autograder, start_autograder
 
 from autograder.grading.many.journal import Journal, JournalError, rows
+from autograder.reporting.gradebook import COLUMNS
+from autograder.reporting.words import Words
 
 CLASS_SIZE = 24
 
@@ -30,15 +32,15 @@ def course(tmp_path_factory):
 def undisturbed(course, tmp_path_factory):
     out = tmp_path_factory.mktemp("undisturbed") / "out"
     done = autograder("grade", course, "-o", out, "--jobs", 1)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, Words("en").text("progress.public_seed.text") + "\n")
     return snapshot(out)
 
 
 def test_every_student_gets_a_row_and_a_report(course, undisturbed):
     grades = undisturbed["grades.csv"].decode().splitlines()
-    assert grades[0] == "student,status,q1,q2,q3,q4,q5,g1,g2,g3,g4,points,max_points,pending_points"
+    assert grades[0] == ",".join(COLUMNS)
     assert len(grades) == CLASS_SIZE + 1
-    assert grades[1] == "student-000,graded,15,20,20,15,10,,,,,80,80,20"
+    assert grades[1] == "student-000,graded,15,20,20,15,10,,,,,80,80,20,80,,,student-000,,,"
     for student in ("student-000", "student-001", "student-002", "student-003"):
         for name in ("results.json", "report.html", "report.md", "gradescope.json"):
             assert f"students/{student}/{name}" in undisturbed

@@ -109,3 +109,10 @@ def test_grading_on_the_cpu_loads_nothing_of_the_device_part() -> None:
         " or m in ('torch', 'autograder.sandbox.trusted.gpu_server')])"
     )
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"
+
+
+def test_attention_over_a_scattered_and_a_whole_cache_is_the_same_and_never_scored() -> None:
+    submission = Submission("ada", "ada.py", "0" * 64, RIGHT, MASTER.encode())
+    graded = grade_on_device(stand_in(), submission, Config(), WORDS)
+    assert graded.timing["attention_equal"] == 1
+    assert graded.result.points == 0

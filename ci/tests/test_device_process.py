@@ -1,13 +1,19 @@
 """A process of its own for a GPU, exercised with the stand-in in the GPU's place: it is walled in, and replaced."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from device_samples import JOIN, patched
 
 from autograder.contract.device_compare import device_deviation
 from autograder.contract.device_scenarios import device_scenarios
 from autograder.sandbox.client import Died
-from autograder.sandbox.trusted.gpu_server import GpuServer
+from autograder.sandbox.trusted.gpu_server import GpuServer, refused
 
+ROOT = Path(__file__).resolve().parents[2]
 BASIC = device_scenarios("fakegpu")["g4.basic"]
 BROKEN = f"import os\nif self.num_blocks == 6: os._exit(89)\n{JOIN}"
 
@@ -32,3 +38,28 @@ def test_a_device_error_ends_the_process_and_a_fresh_one_goes_on(server: GpuServ
         with pytest.raises(Died) as died:
             child.run(device_scenarios("fakegpu")["g4.dtypes"].operations)
     assert died.value.finding.code == "device.fault"
+
+
+def test_the_doctor_traces_what_is_refused_while_a_device_is_opened() -> None:
+    assert refused("fakegpu") == []
+
+
+def test_a_trace_names_the_calls_and_files_that_are_refused() -> None:
+    program = (
+        "import json, os, socket\n"
+        "from contextlib import suppress\n"
+        "from autograder.sandbox.trusted.gpu_server import GPU_LIMITS\n"
+        "from autograder.sandbox.walls import trace\n"
+        "from autograder.sandbox.walls.confine import Confinement\n"
+        "def work():\n"
+        "    attempts = lambda: open('/etc/hostname'), lambda: socket.socket(), lambda: open('/proc/self/maps')\n"
+        "    for attempt in attempts:\n"
+        "        with suppress(OSError):\n"
+        "            attempt()\n"
+        "confinement = Confinement(GPU_LIMITS, gpu=True)\n"
+        "confinement.prepare()\n"
+        "print(json.dumps(trace.refused(confinement, work)))\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout) == ["open /etc/hostname", "socket"]

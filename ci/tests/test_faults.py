@@ -114,6 +114,21 @@ def test_an_output_folder_that_cannot_be_written_is_one_sentence(course: Path, t
     assert "cannot be written" in refused.stderr
 
 
+def test_an_error_with_one_students_files_costs_that_row_and_nothing_else(
+    course: Path, expected: bytes, tmp_path: Path
+) -> None:
+    out, (_, unlucky, *_) = tmp_path / "out", sorted(line.split(b",")[0].decode() for line in expected.splitlines()[1:])
+    (out / "students").mkdir(parents=True)
+    (out / "students" / unlucky).symlink_to(tmp_path)
+    grader = autograder("grade", course, "-o", out)
+    assert grader.returncode == 1
+    assert [row["student"] for row in rows(out) if row["rejected"]] == [unlucky]
+    assert next(row for row in rows(out) if row["rejected"])["rejected"]["code"] == "grading.failed"
+    (out / "students" / unlucky).unlink()
+    assert autograder("grade", course, "-o", out, "--resume").returncode == 0
+    assert (out / "grades.csv").read_bytes() == expected
+
+
 def test_a_second_grader_is_refused_while_the_first_goes_on(course: Path, expected: bytes, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = start_autograder("grade", course, "-o", out, "--jobs", 1)

@@ -6,6 +6,8 @@ import pytest
 from intake_outcomes import code, fill, read_one
 from odd_files import ipynb
 
+from autograder.intake.discover import discover
+from autograder.intake.read import read
 from autograder.intake.submission import Submission
 
 
@@ -23,7 +25,7 @@ def test_no_more_is_read_than_all_files_of_a_student_may_take_together(
     monkeypatch.setattr("autograder.intake.read.MAX_TOTAL", budget * len(ipynb()))
     monkeypatch.setattr("autograder.intake.disk.read_file", read_file)
     fill(tmp_path / "class" / "jane", {f"copy {n}.ipynb": ipynb() for n in range(12)})
-    assert code(read_one(tmp_path / "class")) == "graded"
+    assert code(read(discover([tmp_path / "class"], "plain")[0])) == "graded"
     assert len(opened) == budget + 1
 
 

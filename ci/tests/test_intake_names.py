@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from odd_files import OPEN, ipynb, zipped
 
 from autograder.intake.discover import discover
-from autograder.intake.names import Identity, safe, unique
+from autograder.intake.names import safe, unique
 from autograder.intake.read import read
 from autograder.intake.submission import Submission
 
 CLASS_DOWNLOADS = {
     "canvas": (
         {"doejane_12345_67890_paged_attention.ipynb": 1, "li_LATE_12346_67891_paged_attention-1.ipynb": 1},
-        ["doejane", "li"],
+        ["doejane-12345", "li-12346"],
     ),
     "canvas, graded blindly": ({"anon_aB3_67890_paged_attention.ipynb": 1}, ["anon_aB3"]),
     "moodle, folders": (
@@ -25,9 +25,9 @@ CLASS_DOWNLOADS = {
             "Jane Doe_101_assignsubmission_onlinetext_/onlinetext.html": 0,
             "李 雷_102_assignsubmission_file_/x.ipynb": 1,
         },
-        ["Jane Doe", "李 雷"],
+        ["Jane Doe-101", "李 雷-102"],
     ),
-    "moodle, flat": ({"Jane Doe_101_assignsubmission_file_x.ipynb": 1}, ["Jane Doe"]),
+    "moodle, flat": ({"Jane Doe_101_assignsubmission_file_x.ipynb": 1}, ["Jane Doe-101"]),
     "blackboard, two attempts": (
         {
             "PagedAttention_jdoe_attempt_2024-01-02-03-04-05_x.ipynb": 0,
@@ -76,7 +76,7 @@ def test_a_class_download_is_graded_as_folder_wrapped_folder_and_zip_alike(platf
 
 def test_students_own_zips_inside_a_class_zip_are_read(tmp_path: Path) -> None:
     (tmp_path / "class.zip").write_bytes(zipped({"jane_11_222_work.zip": zipped({"work/a.ipynb": ipynb()})}))
-    assert names_and_answers(tmp_path / "class.zip") == (["jane"], True)
+    assert names_and_answers(tmp_path / "class.zip") == (["jane-11"], True)
 
 
 def test_own_numbering_that_resembles_canvas_loses_no_student(tmp_path: Path) -> None:
@@ -125,12 +125,12 @@ def test_a_zip_of_gbk_names_shows_them_right(tmp_path: Path) -> None:
     packed = zipped({"XXXX_11_222_a.ipynb": ipynb()}).replace(b"XXXX", "李雷".encode("gbk"))
     (tmp_path / "class.zip").write_bytes(packed)
     assert zipfile.is_zipfile(tmp_path / "class.zip")
-    assert [entry.student for entry in discover([tmp_path / "class.zip"])] == ["李雷"]
+    assert [entry.student for entry in discover([tmp_path / "class.zip"])] == ["李雷-11"]
 
 
 @given(st.lists(st.text(st.characters(), max_size=300), max_size=8))
 def test_any_names_become_distinct_folders_that_can_be_made(names: list[str]) -> None:
-    folders = unique([Identity(name) for name in names])
+    folders = unique([(name, "") for name in names])
     assert len({folder.casefold() for folder in folders}) == len(names)
     for folder in folders:
         assert folder not in ("", ".", "..")

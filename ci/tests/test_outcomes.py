@@ -128,14 +128,16 @@ def test_notes_are_always_shown_in_the_language_of_the_course(out: Path, way: Wa
 def test_grades_csv_holds_one_row_per_student(out: Path, way: Way) -> None:
     with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["student", "status", *QUESTIONS, "points", "max_points", "pending_points"]
+    told = ["student", "status", *QUESTIONS, "points", "max_points", "pending_points"]
+    assert header[: len(told)] == told
     due = []
     for student in sorted(FACTS):
         asked = asked_of(way, student)
         cells = [str(asked[q][0]) if q in asked and asked[q][1] else "" for q in QUESTIONS]
         status = "not gradable" if FACTS[student].reason else "graded"
-        due.append([student, status, *cells, *map(str, totals(way, student))])
-    assert rows == due
+        points = [*cells, *map(str, totals(way, student))]
+        due.append([student, status, *(["" for _ in points] if FACTS[student].reason else points)])
+    assert [row[: len(told)] for row in rows] == due
 
 
 def test_gradescope_json_scores_each_question_and_tells_no_more_than_the_course(

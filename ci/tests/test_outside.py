@@ -14,17 +14,28 @@ from odd_files import zipped
 from autograder.config import Config, load_config
 from autograder.grading.many.journal import Journal, JournalError, rows
 from autograder.intake.discover import discover
-from autograder.intake.names import identify
+from autograder.intake.layout import PLATFORMS
+from autograder.intake.listing import Child
 from autograder.intake.read import read
 from autograder.outside.names import LONGEST_NAME, LONGEST_SHOWN, file_name, shown
 from autograder.outside.text import for_csv, for_markdown, for_terminal
 from autograder.outside.zips import BadZip, TooMany, members
 from autograder.reporting.files import student_folder
-from autograder.reporting.foreign_rows import result_of
+from autograder.reporting.foreign_rows import is_possible
 from autograder.reporting.received_bundle import verify
+from autograder.reporting.results import SubmissionResult
+from autograder.reporting.schema import RowError, from_row
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=400)
 RESERVED = ("CON", "nul", "Com1", "LPT³", "aux.py", "PRN.tar.gz", "CONIN$", "con .txt")
+
+
+def result_of(data: object) -> SubmissionResult | None:
+    try:
+        result = from_row(data)
+    except RowError:
+        return None
+    return result if is_possible(result) else None
 
 
 @given(ANY_TEXT)
@@ -85,6 +96,20 @@ def test_a_directory_larger_than_anyone_needs_is_not_read() -> None:
         list(members(zipped({f"{'n' * 60_000}{number}": b"" for number in range(300)})))
 
 
+def test_a_member_without_a_name_is_none(tmp_path: Path) -> None:
+    """Found by a coverage-guided hunt: asking whether it is a folder raised, before anybody was graded."""
+    packed = zipped({"x": b"", "a.py": b"x = 1"})
+    directory = packed.index(b"PK\x01\x02")
+    nameless = bytearray(packed)
+    del nameless[directory + 46]
+    nameless[directory + 28] = 0
+    end = nameless.index(b"PK\x05\x06")
+    nameless[end + 12 : end + 16] = (end - directory).to_bytes(4, "little")
+    (tmp_path / "class.zip").write_bytes(nameless)
+    assert [member.name for member in members(bytes(nameless))] == ["a.py"]
+    assert [type(read(entry)).__name__ for entry in discover([tmp_path / "class.zip"])] == ["Submission"]
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_zip_or_refused(content: bytes) -> None:
     for archive in (content, zipped({"a.py": b"x = 1"}) + content, content + zipped({"a.py": b"x = 1"})):
@@ -101,19 +126,42 @@ def test_zips_in_a_zip_are_read_no_further_than_one_student_may_have(tmp_path: P
     stored = zipped({f"{number}.zip": b"#" * 3_000_000 for number in range(60)})
     for name, archive in (("bomb.zip", content), ("held.zip", stored)):
         (tmp_path / name).write_bytes(archive)
-        [entry] = discover([tmp_path / name])
+        [entry] = discover([tmp_path / name], "one")
         assert read(entry).student == name.removesuffix(".zip")
 
 
-@pytest.mark.parametrize("name", ["_" * 1000, "_1" * 500, "(1)" * 300, "a_attempt_" * 100, "copy" * 250, "\n" * 1000])
+class Names:
+    """A folder that holds files of these names."""
+
+    path, shown = Path("class"), "class"
+
+    def __init__(self, names: list[str]) -> None:
+        self._children = [Child(name, False) for name in names]
+
+    def children(self, base: str) -> list[Child]:
+        return [] if base else self._children
+
+    def holds(self, place: str) -> bool:
+        return False
+
+    def load(self, place: str) -> bytes:
+        raise AssertionError(place)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["_" * 1000, "_1" * 500, "(1)" * 300, "a_attempt_" * 100, "copy" * 250, "\n" * 1000, " - " * 300, "1" * 1000],
+)
 def test_the_patterns_of_names_take_time_in_proportion_to_their_length(name: str) -> None:
     """Ten thousand such names would take minutes if one of them took more than it is long."""
-    assert len(identify([f"{name}{number}.zip" for number in range(10_000)])) == 10_000
+    listing = Names([f"{name}{number}.zip" for number in range(10_000)])
+    for read_names in PLATFORMS.values():
+        read_names(listing, "")
 
 
 # Bundles
 
-RESULTS = b'{"tests": [], "status": "graded", "submission": {}}'
+RESULTS = b'{"tests": [], "status": "graded", "submission": {"sha256": "%s"}}' % sha256(b"x = 1").hexdigest().encode()
 STRANGE = ("submission//etc/breach", "submission/../breach", "/breach", "submission/a/b", "submission/x\x1b[2J", "a\\b")
 NO_RESULTS = (
     b"[]", b"\xff", b'{"tests": 1, "status": "x"}', b'{"tests": [{"id": 1}], "status": "x"}', b"[" * 99_999, b"9" * 9999
@@ -122,7 +170,7 @@ NO_RESULTS = (
 
 def bundle(**changes: bytes) -> bytes:
     parts = {
-        "results.json": b'{"tests": [], "status": "graded", "submission": {}}',
+        "results.json": RESULTS,
         "submission/a.py": b"x = 1",
     } | changes
     files = {name: sha256(content).hexdigest() for name, content in parts.items()}

@@ -79,7 +79,7 @@ def test_no_line_of_the_solution_stands_in_a_student_file(path: Path) -> None:
     blocks = re.findall(r"# BEGIN SOLUTION.*?\n(.*?)# END SOLUTION", MASTER.read_text("utf-8"), flags=re.S)
     solution = [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
     student = path.read_text("utf-8")
-    assert len(blocks) == 4
+    assert len(blocks) == 7
     assert [line for line in solution if line in student] == []
     assert [marker for marker in ("SOLUTION", "BEGIN PROMPT", "END PROMPT") if marker in student] == []
 

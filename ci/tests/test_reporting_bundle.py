@@ -3,6 +3,7 @@
 import json
 import zipfile
 from dataclasses import replace
+from hashlib import sha256
 from io import BytesIO
 
 import pytest
@@ -18,6 +19,7 @@ WORDS = Words("en")
 
 
 def bundle(result=FULL, submission=b"{}"):
+    result = replace(result, sha256=sha256(submission).hexdigest())
     return make_bundle(result, student_files(result, WORDS, "hint"), submission, "t" * 64, "l" * 64)
 
 
@@ -73,6 +75,11 @@ def test_a_folder_in_the_submissions_name_does_not_lead_out_of_the_bundle(tmp_pa
 )
 def test_every_change_is_named(tmp_path, change, code):
     assert problems_of(tmp_path, rewritten(bundle(), change)) == [code]
+
+
+def test_a_bundle_of_another_file_than_results_speak_of_does_not_verify(tmp_path):
+    other = make_bundle(FULL, student_files(FULL, WORDS, "hint"), b"{}", "t" * 64, "l" * 64)
+    assert problems_of(tmp_path, other) == ["bundle.other_file"]
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-30], lambda b: b"", lambda b: b"PK" * 50])

@@ -4,6 +4,7 @@ import csv
 import json
 import zipfile
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,12 @@ from commands import autograder
 from reporting_samples import FULL, GPU, MIXED, REJECTED
 
 from autograder.config import Config
+from autograder.contract.seed import PUBLIC
 from autograder.grading.many.journal import Journal
+from autograder.grading.many.received import keep_received
 from autograder.grading.many.rerender import merge_runs, render, write_bundles
+from autograder.reporting.bundle import make_bundle
+from autograder.reporting.gradebook import student_files
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import row
 from autograder.reporting.words import Words
@@ -53,7 +58,7 @@ def regraded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, int]
 
 def test_reports_and_grades_follow_the_last_row(regraded: tuple[Path, int]) -> None:
     out, points = regraded
-    lines = render(out, Config(), WORDS)
+    lines, _ = render(out, Config(), WORDS)
     assert [(line.student, line.points) for line in lines] == [("ada", points), ("bob", 80)]
     assert points_in(out) == {"ada": str(points), "bob": "80"}
     assert points_of((out / "students" / "ada" / "results.json").read_bytes()) == points
@@ -68,7 +73,12 @@ def test_a_merged_run_follows_the_last_row(regraded: tuple[Path, int], tmp_path:
 
 def test_bundles_follow_the_last_row(regraded: tuple[Path, int]) -> None:
     out, points = regraded
-    assert [path.name for path in write_bundles(out, b"", Config(), WORDS)] == ["ada.zip", "bob.zip"]
+    journal = out / "journal.jsonl"
+    own = sha256(b"as handed in").hexdigest()
+    journal.write_bytes(journal.read_bytes().replace(FULL.sha256.encode(), own.encode()))
+    for student in ("ada", "bob"):
+        keep_received(out, student, "paged_attention.ipynb", b"as handed in")
+    assert [path.name for path in write_bundles(out, b"", Config(), WORDS)[0]] == ["ada.zip", "bob.zip"]
     with zipfile.ZipFile(out / "bundles" / "ada.zip") as archive:
         assert points_of(archive.read("results.json")) == points
 
@@ -93,12 +103,15 @@ def test_a_shard_without_students_is_no_error_but_a_folder_without_a_journal_is(
 
 
 def test_a_merge_keeps_the_file_as_handed_in_from_whichever_run_has_it(tmp_path: Path) -> None:
-    cpu, gpu = run_of(tmp_path / "cpu", FULL), run_of(tmp_path / "gpu", GPU)
+    own = {"sha256": sha256(b"as handed in").hexdigest()}
+    cpu, gpu = run_of(tmp_path / "cpu", replace(FULL, **own)), run_of(tmp_path / "gpu", replace(GPU, **own))
     received = gpu / "students" / "ada" / "received"
     received.mkdir(parents=True)
     (received / "work.ipynb").write_bytes(b"as handed in")
     merge_runs([cpu, gpu], tmp_path / "out", Config(), WORDS)
-    assert (tmp_path / "out" / "students" / "ada" / "received" / "work.ipynb").read_bytes() == b"as handed in"
+    assert (
+        tmp_path / "out" / "students" / "ada" / "received" / "paged_attention.ipynb"
+    ).read_bytes() == b"as handed in"
     write_bundles(tmp_path / "out", b"", Config(), WORDS)
     with zipfile.ZipFile(tmp_path / "out" / "bundles" / "ada.zip") as archive:
         assert archive.read("submission/paged_attention.ipynb") == b"as handed in"
@@ -168,3 +181,14 @@ def test_a_journal_of_half_a_row_is_empty_after_resuming(tmp_path: Path) -> None
     (tmp_path / "journal.jsonl").write_bytes(b'{"student": "' + b"x" * 200_000)
     with Journal(tmp_path, resume=True):
         assert (tmp_path / "journal.jsonl").read_bytes() == b""
+
+
+def test_a_bundle_whose_points_grading_again_does_not_give_is_named(tmp_path: Path) -> None:
+    content = b"x = 1\n"
+    versions = {**FULL.versions, "seed": PUBLIC.sha256}
+    claimed = replace(FULL, file="ada.py", sha256=sha256(content).hexdigest(), versions=versions)
+    path = tmp_path / "ada.zip"
+    path.write_bytes(make_bundle(claimed, student_files(claimed, WORDS, "hint"), content, "t" * 64, "l" * 64))
+    done = autograder("bundle", "--verify", path, "--regrade", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "q1.basic" in done.stderr

@@ -12,7 +12,7 @@ from reporting_samples import FULL
 from autograder.config import Config
 from autograder.findings import Finding
 from autograder.grading.many.batch import Settings, grade_batch
-from autograder.grading.many.journal import Journal, rows
+from autograder.grading.many.journal import Journal, JournalError, rows
 from autograder.grading.one import hidden_test_files
 from autograder.intake.discover import discover
 from autograder.reporting.results import GradeLine, SubmissionResult, TestResult
@@ -32,8 +32,6 @@ GRADED: dict[str, list[Change]] = {
     "another-file-last": [lambda r: r, lambda r: replace(r, sha256="0" * 64)],
     "other-tests": [lambda r: replace(r, versions={**r.versions, "tests": "0" * 64})],
     "no-versions": [lambda r: replace(r, versions={})],
-    "on-the-device": [lambda r: replace(r, device="fakegpu")],
-    "merged": [lambda r: replace(r, device="cpu+cuda")],
     "given-up": [lambda r: replace(r, sha256="", versions={}, tests=(), rejected=Finding("grading.given_up"))],
     "no-row": [],
 }
@@ -66,10 +64,10 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[GradeL
     return work / "out", lines, told
 
 
-def test_every_student_of_the_class_has_one_line_and_nobody_else(
+def test_everyone_of_the_class_and_whoever_out_holds_has_one_line(
     resumed: tuple[Path, list[GradeLine], list[str]],
 ) -> None:
-    assert [line.student for line in resumed[1]] == sorted([*KEPT, *GRADED])
+    assert [line.student for line in resumed[1]] == sorted([*KEPT, *GRADED, "left-the-course"])
 
 
 @pytest.mark.parametrize("student", KEPT)
@@ -96,7 +94,7 @@ def test_rows_are_added_and_none_is_taken_away(resumed: tuple[Path, list[GradeLi
 
 def test_grades_csv_follows_the_lines(resumed: tuple[Path, list[GradeLine], list[str]]) -> None:
     grades = (resumed[0] / "grades.csv").read_text(encoding="utf-8").splitlines()[1:]
-    assert [(line.split(",")[0], line.split(",")[-3]) for line in grades] == [
+    assert [(line.split(",")[0], line.split(",")[11]) for line in grades] == [
         (line.student, str(line.points)) for line in resumed[1]
     ]
 
@@ -105,3 +103,15 @@ def test_the_word_of_an_earlier_failure_goes_once_grading_succeeds(
     resumed: tuple[Path, list[GradeLine], list[str]],
 ) -> None:
     assert not list(resumed[0].rglob("error.txt"))
+
+
+@pytest.mark.parametrize("device", ["fakegpu", "cuda", "cpu+cuda"])
+def test_a_run_with_results_of_another_device_is_refused_and_stays_as_it_is(tmp_path: Path, device: str) -> None:
+    (tmp_path / "ada.py").write_text(solution(), encoding="utf-8")
+    with Journal(tmp_path / "out", resume=False) as journal:
+        journal.append(row(replace(FULL, device=device)))
+    before = (tmp_path / "out" / "journal.jsonl").read_bytes()
+    settings = Settings(Config(), jobs=1, resume=True, allow_weak=True)
+    with pytest.raises(JournalError, match="merge"):
+        grade_batch(discover([tmp_path / "ada.py"]), tmp_path / "out", settings, lambda line: None)
+    assert (tmp_path / "out" / "journal.jsonl").read_bytes() == before

@@ -245,3 +245,19 @@ def test_an_oom_without_the_word_is_told_what_it_lacks() -> None:
         found = deviation_of(source, scenarios()[case])
         assert found is not None
         assert (found.finding.code, found.finding.details["operation"]) == ("oom.text", operation)
+
+
+def test_a_list_that_all_managers_share_is_called_the_other_managers() -> None:
+    shared = solution((FREE, "self.free_blocks = POOL; self.free_blocks[:] = range(num_blocks)"))
+    found = deviation_of("POOL = []\n" + shared, Script().new(4, 2).new(3, 2, m="n").scenario("q2.basic"))
+    assert found is not None
+    assert found.finding.details == {"operation": "new", "what": "other_free"}
+
+
+def test_endless_recursion_is_no_refusal() -> None:
+    endless = solution(
+        (CEILING, f"{CEILING}\n    if needed_blocks > len(self.free_blocks): self.allocate_for_prefill(req)")
+    )
+    found = deviation_of(endless, Script().new(1, 2).arrive("A", 9).scenario("q2.basic"))
+    assert found is not None
+    assert (found.finding.code, found.finding.details["got"]) == ("prefill.oom", "RecursionError")

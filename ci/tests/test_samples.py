@@ -15,7 +15,7 @@ from autograder.reporting.results import GradeLine
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "solutions" / "submissions"
 MASTER = ROOT / "solutions" / "paged_attention.py"
-FOLDERS = ("honest", "partial", "alternative", "odd")
+FOLDERS = ("honest", "partial", "alternative", "odd", "kernel")
 JOBS = 2
 FULL_POINTS = {"q1": 15, "q2": 20, "q3": 20, "q4": 15, "q5": 10}
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, Flood, Frame, ProtocolError, pack
-from autograder.sandbox.trusted.validate_reply import errors_of, traces_of
+from autograder.sandbox.trusted.validate_reply import notes_of, traces_of
 
 LIMIT = 1 << 16
 
@@ -58,7 +58,7 @@ def test_any_json_is_a_trace_or_refused(tree: Any, blobs: bytes) -> None:
     seen = [{"returned": tree, "state": nothing}, {"raised": tree, "state": nothing}, {"returned": 1, "state": tree}]
     for data in (tree, {"traces": tree}, {"loaded": tree}, *({"traces": [[observation]]} for observation in seen)):
         for frame in outcome(framed(json.dumps(data).encode(), blobs)) or []:
-            for check in (lambda f: traces_of(f, [1]), lambda f: errors_of(f.data.get("loaded"), 3)):
+            for check in (lambda f: traces_of(f, [1]), lambda f: notes_of(f.data.get("loaded"), 3)):
                 with contextlib.suppress(ProtocolError):
                     check(frame)
 

@@ -97,7 +97,7 @@ def test_a_cell_that_a_spreadsheet_would_calculate_is_quoted(start: str) -> None
     assert row.lstrip('"').startswith(f"'{start}1+1")
 
 
-@pytest.mark.parametrize("name", ["ada", "1+1", "a=b", "李雷", "'quoted", " =1"])
+@pytest.mark.parametrize("name", ["ada", "1+1", "a=b", "李雷", "'quoted"])
 def test_other_names_stay_as_they_are(name: str) -> None:
     rows = list(csv.reader(io.StringIO(grades_csv([replace(FULL, student=name)]).decode(), newline="")))
     assert rows[1][0] == name

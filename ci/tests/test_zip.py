@@ -114,3 +114,37 @@ def test_the_zip_asks_for_what_grading_needs_and_no_more():
     names = {line.partition("==")[0] for line in lock.needed(ROOT)}
     assert {"torch", "otter-grader", "ipykernel", "nbconvert", "pyseccomp"} <= names
     assert not names & {"pytest", "mypy", "ruff", "nbgrader", "jupyterlab"}
+
+
+SOURCES = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "ci/requirements.lock",
+    "autograder/cli.py",
+    "autograder/contract/model.py",
+    "autograder/hidden_tests/q1_ledger.py",
+    "autograder/sandbox/inside/given_cells.json",
+    "autograder/reporting/words/page.zh.toml",
+    "autograder/reporting/templates/report.css",
+    "autograder/release/otter/setup.sh",
+)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_change_of_any_source_makes_the_zip_stale(built, source):
+    path = built / source
+    before, content = autograder_zip.sources_hash(built), path.read_bytes()
+    try:
+        path.write_bytes(content + b"\n")
+        assert autograder_zip.sources_hash(built) != before
+    finally:
+        path.write_bytes(content)
+    assert autograder_zip.sources_hash(built) == before
+
+
+def test_what_is_built_or_left_by_python_makes_no_zip_stale(built):
+    before = autograder_zip.sources_hash(built)
+    (built / "autograder" / "__pycache__").mkdir(exist_ok=True)
+    (built / "autograder" / "__pycache__" / "x.py").write_text("")
+    assert autograder_zip.sources_hash(built) == before

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from commands import ROOT
 
-from autograder.release.zip import build
+from autograder.release.zip import PYTHON, build
 
 
 @pytest.mark.timeout(900)
@@ -18,7 +18,7 @@ def test_a_fresh_environment_made_from_the_zip_grades_the_solution(tmp_path):
     with zipfile.ZipFile(tmp_path / "autograder.zip") as archive:
         archive.extractall(root / "source")
     environment = yaml.safe_load((root / "source" / "environment.yml").read_text())
-    assert "python=3.11" in environment["dependencies"]
+    assert f"python={PYTHON}" in environment["dependencies"]
     [wanted] = [part["pip"] for part in environment["dependencies"] if isinstance(part, dict)]
 
     subprocess.run(["python3", "-m", "venv", tmp_path / "venv"], check=True)

@@ -16,9 +16,9 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: R
             ids = numbers.sample(range(blocks), blocks - spare)
             long = min(blocks // 2, table[1])
             script.new(blocks, size, 1, m=f"m{i}")
-            script.hold(f"a{i}", ids[:long], long * size - min(size - 1, numbers.randint(2, 3)), 0)
+            script.hold(f"a{i}", ids[:long], long * size - min(size - 1, numbers.randint(2, 3)), 1)
             script.hold(f"b{i}", ids[long : long + 1], size - numbers.randrange(min(size, 3)), HUGE_IDS[i])
-            script.hold(f"c{i}", ids[long + 1 :], length_of(numbers, len(ids) - long - 1, size), i)
+            script.hold(f"c{i}", ids[long + 1 :], length_of(numbers, len(ids) - long - 1, size), i + 1)
             turns = f"a{i}", f"b{i}", numbers.choice((f"a{i}", f"b{i}"))
             steps += [(f"m{i}", r) for _ in range(4 if size > 20 else 14) for r in turns]
         numbers.shuffle(steps)
@@ -41,7 +41,7 @@ def long_life(numbers: random.Random, num_blocks: Range, block_size: Range, tabl
     script.new(blocks, size, 1)
     with script.quietly():
         for i, r in enumerate(growing):
-            script.hold(r, ids[i : i + 1], numbers.randint(1, size), (0, 2**62, 5, 9)[i])
+            script.hold(r, ids[i : i + 1], numbers.randint(1, size), (1, 2**62, 5, 9)[i])
         for i, r in enumerate(staying):
             share = ids[len(growing) :][i :: len(staying)]
             script.hold(r, share, length_of(numbers, len(share), size), 10 + i)

@@ -89,6 +89,6 @@ def length_of(numbers: random.Random, blocks: int, block_size: int) -> int:
 
 
 def fresh_id(numbers: random.Random, used: set[int]) -> int:
-    """Draw a request id that nobody uses now: 0 or a small one, mostly used before, or a huge one."""
-    drawn: int = numbers.choice([i for i in (*range(8), *HUGE_IDS, numbers.randrange(8, 10**6)) if i not in used])
+    """Draw a request id that nobody uses now: a small one, mostly used before, or a huge one."""
+    drawn: int = numbers.choice([i for i in (*range(1, 9), *HUGE_IDS, numbers.randrange(8, 10**6)) if i not in used])
     return drawn

@@ -31,7 +31,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: R
                 length = shared if turn == 0 else length_of(numbers, needed, size)
                 if turn == len(PARTS) - 1:  # where it is long, half precision takes it for the boundary below it
                     length = (needed - 1) // 4 * 4 * size + 1
-                script.on(f"m{i}").request(f"r{i}{turn}", length, (*HUGE_IDS, 0)[turn + i % 2]).prefill(f"r{i}{turn}")
+                script.on(f"m{i}").request(f"r{i}{turn}", length, (*HUGE_IDS, 1)[turn + i % 2]).prefill(f"r{i}{turn}")
     with script.quietly():
         for i, (size, _) in enumerate(pools):
             free = len(script.on(f"m{i}").pool.free)

@@ -5,15 +5,20 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from autograder.errors import GraderError
-from autograder.reporting.foreign_rows import result_of
+from autograder.reporting.foreign_rows import is_possible
+from autograder.reporting.results import SubmissionResult
+from autograder.reporting.schema import RowError, from_row
 
 NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
+_MEND = "that student has no result from it; grade the file again with --resume."
+_PARTS = (("journal", ".jsonl"), ("students", ""), ("bundles", ""), ("grades", ".csv"), ("class", ".html"))
 LONGEST_LINE = 1 << 24
 _HERE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # no link to elsewhere, no pipe in a file's place
 
@@ -45,7 +50,7 @@ class Journal:
         if resume:
             _cut_torn_line(path)
         elif path.exists():
-            path.rename(_free_name(path))
+            _set_aside(out)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | _HERE, 0o644)
         self._synced = time.monotonic()
 
@@ -77,19 +82,52 @@ class Journal:
         os.close(self._lock)
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """What a journal holds: the last result of every student, sorted, and a sentence for every line of no use."""
+
+    results: dict[str, SubmissionResult]
+    problems: tuple[str, ...] = ()
+
+
 def rows(out: Path) -> Iterator[dict[str, Any]]:
     """Yield the rows of ``out``'s journal in order; a line that is torn, foreign or impossible is passed over."""
+    for _, data in _lines(out):
+        if isinstance(data, dict) and _problem(data)[1] is not None:
+            yield data
+
+
+def recorded(out: Path) -> Recorded:
+    """Read ``out``'s journal; a torn, foreign, impossible or newer line costs nobody else anything."""
+    latest: dict[str, SubmissionResult] = {}
+    problems = []
+    for number, data in _lines(out):
+        why, result = _problem(data)
+        if result is None:
+            problems.append(f"{out / NAME} line {number} cannot be used ({why}); {_MEND}")
+        else:
+            latest[result.student] = result
+    return Recorded({student: latest[student] for student in sorted(latest)}, tuple(problems))
+
+
+def _problem(data: object) -> tuple[str, SubmissionResult | None]:
+    try:
+        result = from_row(data)
+    except RowError as error:
+        return str(error), None
+    return ("", result) if is_possible(result) else ("no grader writes such a row", None)
+
+
+def _lines(out: Path) -> Iterator[tuple[int, object]]:
     path = out / NAME
     if not path.is_file():
         return
     with path.open("rb") as file:
-        while line := file.readline(LONGEST_LINE):
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
             try:
-                row = json.loads(line)
+                yield number, json.loads(line)
             except (ValueError, RecursionError):
-                continue
-            if result_of(row) is not None:
-                yield row
+                yield number, None
 
 
 def _cut_torn_line(path: Path) -> None:
@@ -108,8 +146,11 @@ def _cut_torn_line(path: Path) -> None:
         file.truncate(0)
 
 
-def _free_name(path: Path) -> Path:
+def _set_aside(out: Path) -> None:
+    """Keep an earlier run whole under a number, so that nothing of it passes for a part of the new one."""
     number = 1
-    while (kept := path.with_name(f"journal.{number}.jsonl")).exists():
+    while any((out / f"{name}.{number}{end}").exists() for name, end in _PARTS):
         number += 1
-    return kept
+    for name, end in _PARTS:
+        if (out / f"{name}{end}").exists():
+            (out / f"{name}{end}").rename(out / f"{name}.{number}{end}")

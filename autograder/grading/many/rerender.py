@@ -1,71 +1,181 @@
 """What derives from journals: reports rendered again, runs merged into one, bundles."""
 
+import multiprocessing
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from autograder.classroom.anonymous import anonymous
+from autograder.classroom.enrolled import Enrolled, enrolled
+from autograder.classroom.records import kept_beside, read_records_of
+from autograder.classroom.stand import stand
 from autograder.config import Config
 from autograder.contract.seed import demand_same
 from autograder.findings import Finding
-from autograder.grading.many.journal import NAME, Journal, JournalError, rows
-from autograder.intake.disk import read_file
-from autograder.intake.submission import Refusal
-from autograder.outside.names import file_name
+from autograder.grading.many.cores import usable_cores
+from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
+from autograder.grading.many.received import keep_received, received_file
 from autograder.reporting.bundle import make_bundle
-from autograder.reporting.files import student_folder, write_atomic
+from autograder.reporting.class_page import render_class
+from autograder.reporting.feedback import Policy
+from autograder.reporting.files import write_atomic
 from autograder.reporting.gradebook import student_files, write_grades, write_student
 from autograder.reporting.merge import merge_all
 from autograder.reporting.report import render_index
-from autograder.reporting.results import GradeLine, SubmissionResult, grade_line
-from autograder.reporting.schema import from_row, row
+from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
+from autograder.reporting.schema import row
+from autograder.reporting.standing import Standing
+from autograder.reporting.summary import pseudonyms, who_is_who
 from autograder.reporting.words import Words
 
-RECEIVED = "received"
-MOST_RECEIVED = 8
+CLASS_PAGE = "class.html"
+ANONYMOUS = "anonymous"
+FEW = 200
 
 
 def results(out: Path) -> dict[str, SubmissionResult]:
     """Return the last result of every student in ``out``, sorted; raise JournalError where nothing was graded."""
-    found = _latest(out)
+    found = usable(out).results
     if not found:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     return found
 
 
-def _latest(out: Path) -> dict[str, SubmissionResult]:
-    """Return what :func:`results` does, nothing for a shard that had no students; raise JournalError without one."""
+def usable(out: Path) -> Recorded:
+    """Return what ``out``'s journal holds, which may be nothing for a shard without students."""
     if not (out / NAME).is_file():
         raise JournalError(f"{out / NAME} does not exist; grade into {out} first.")
-    latest = {r["student"]: r for r in rows(out)}
-    return {student: from_row(latest[student]) for student in sorted(latest)}
+    return recorded(out)
 
 
-def render(out: Path, config: Config, words: Words) -> list[GradeLine]:
-    """Write every report and grades.csv of ``out`` again, from its journal."""
-    lines = []
-    for result in results(out).values():
-        write_student(out, result, words, config.feedback)
-        lines.append(grade_line(result))
-    write_grades(out, lines)
+def render(
+    out: Path, config: Config, words: Words, roster: Path | None = None
+) -> tuple[list[GradeLine], tuple[str, ...]]:
+    """Write every report, grades.csv and the class page of ``out`` again; return its lines and what to complain about.
+
+    What TAs keep beside the run, and the class list, are read and checked before anything is written; a class list
+    that was given stays with the run.
+    """
+    found = usable(out)
+    if not found.results and not found.problems:
+        raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
+    current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
+    standings = standings_of(out, current, config)
+    listed = enrolled(out, roster, current)
+    _write_reports(out, current, standings, config, words)
+    lines = _write_class(out, current, standings, listed, words)
+    return lines, (*found.problems, *listed.problems)
+
+
+def _write_class(
+    out: Path,
+    results: Mapping[str, SubmissionResult],
+    standings: Mapping[str, Standing],
+    listed: Enrolled,
+    words: Words,
+) -> list[GradeLine]:
+    lines = [grade_line(result, standings[student]) for student, result in results.items()]
+    write_grades(out, lines, listed.absent)
+    bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
+    page = render_class(results, lines, listed.absent, bundled, words, listed.names)
+    write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
     return lines
+
+
+def _write_reports(
+    out: Path,
+    results: Mapping[str, SubmissionResult],
+    standings: Mapping[str, Standing],
+    config: Config,
+    words: Words,
+) -> None:
+    """Write everyone's reports, of many students on all cores."""
+    jobs = usable_cores() if len(results) > FEW else 1
+    write = partial(_write_some, out, words.lang, config.feedback)
+    pairs = [(result, standings[student]) for student, result in results.items()]
+    if jobs == 1:
+        write(pairs)
+        return
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        pool.map(write, [pairs[start::jobs] for start in range(jobs)])
+
+
+def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[SubmissionResult, Standing]]) -> None:
+    words = Words(lang)
+    for result, standing in pairs:
+        write_student(out, result, words, policy, standing)
+
+
+def refresh(out: Path, config: Config, words: Words) -> tuple[str, ...]:
+    """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading.
+
+    Return what was wrong with the journal.
+    """
+    found = usable(out)
+    current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
+    standings = standings_of(out, current, config)
+    _write_class(out, current, standings, enrolled(out, None, current), words)
+    plain = Standing(0, 0)
+    touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
+    _write_reports(out, touched, standings, config, words)
+    return found.problems
+
+
+def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words: Words) -> None:
+    """Write results over those of the same students in ``out``, and only those students' reports."""
+    with Journal(out, resume=True) as journal:
+        for result in kept:
+            journal.append(row(result))
+    current = current_results(out, config)
+    standings = standings_of(out, current, config)
+    _write_reports(out, {result.student: current[result.student] for result in kept}, standings, config, words)
+    _write_class(out, current, standings, enrolled(out, None, current), words)
+
+
+def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
+    """Return what :func:`results` does, as the course's present word on the GPU part has it."""
+    return {student: under_policy(result, config.gpu) for student, result in results(out).items()}
+
+
+def standings_of(out: Path, results: Mapping[str, SubmissionResult], config: Config) -> dict[str, Standing]:
+    """Return how everyone stands, after what lies beside the run in ``out``."""
+    records = read_records_of(out, results)
+    return {student: stand(result, records, config) for student, result in results.items()}
 
 
 def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) -> tuple[list[GradeLine], list[Finding]]:
     """Merge runs (shards, CPU and GPU) into ``out``; return its lines and what did not belong together."""
+    for run in runs:
+        if out.exists() and run.samefile(out):
+            raise JournalError(f"{out} is one of the runs to merge and would be overwritten; give another -o.")
     merged: Iterable[SubmissionResult] = ()
     problems: list[Finding] = []
-    latest = [_latest(run) for run in runs]
-    _demand_one_seed(result for run in latest for result in run.values())
-    for run in latest:
-        merged, found = merge_all(merged, run.values())
+    read = [usable(run) for run in runs]
+    if torn := next((problem for own in read for problem in own.problems), None):
+        raise JournalError(torn)
+    _demand_one_seed(result for own in read for result in own.results.values())
+    for own in read:
+        merged, found = merge_all(merged, own.results.values())
         problems += found
+    if two := next((problem for problem in problems if problem.code == "merge.attempts"), None):
+        raise JournalError(words.sentence(two))
+    merged = list(merged)
+    shared = next((name for name, count in Counter(result.student for result in merged).items() if count > 1), None)
+    if shared:
+        raise JournalError(f"Two students are called '{shared}' in these runs; grade them into one OUT with --resume.")
+    beside = kept_beside(runs)
     with Journal(out, resume=False) as journal:
+        for name, content in beside.items():
+            (out / name).parent.mkdir(exist_ok=True)
+            write_atomic(out / name, content)
         for result in merged:
             journal.append(row(result))
-            keep_received(
-                out, result.student, result.file, next(filter(None, (_received(r, result) for r in runs)), b"")
-            )
-    return render(out, config, words), problems
+            received = next(filter(None, (received_file(run, result) for run in runs)), ("", b""))
+            keep_received(out, result.student, result.file, received[1])
+    return render(out, config, words)[0], problems
 
 
 def _demand_one_seed(results: Iterable[SubmissionResult]) -> None:
@@ -75,38 +185,56 @@ def _demand_one_seed(results: Iterable[SubmissionResult]) -> None:
         demand_same(seeds[0], seed)
 
 
-def write_bundles(out: Path, lock: bytes, config: Config, words: Words) -> list[Path]:
-    """Write ``out/bundles/<student>.zip`` for everyone and an index for the TA; return the zips."""
-    folder = out / "bundles"
-    folder.mkdir(exist_ok=True)
+def write_bundles(
+    out: Path, lock: bytes, config: Config, words: Words, nameless: bool = False
+) -> tuple[list[Path], list[str]]:
+    """Write ``out/bundles/<student>.zip`` for everyone and an index for the TA.
+
+    With ``nameless`` they go to ``out/anonymous/bundles`` under pseudonyms. Return the zips, and who gets none because
+    the file that was graded is not there any more.
+    """
+    folder = out / ANONYMOUS / "bundles" if nameless else out / "bundles"
+    folder.mkdir(parents=True, exist_ok=True)
     index: list[tuple[GradeLine, str]] = []
-    paths = []
-    for student, result in results(out).items():
-        files: Mapping[str, bytes] = student_files(result, words, config.feedback)
+    paths, without = [], []
+    current = current_results(out, config)
+    standings = standings_of(out, current, config)
+    names = _pseudonyms(out, current) if nameless else {student: student for student in current}
+    for student, result in current.items():
+        standing = standings[student]
+        name = names[student]
+        if standing.held:
+            (folder / f"{name}.zip").unlink(missing_ok=True)
+            continue
+        received = received_file(out, result)
+        if received is None and result.rejected is None:
+            without.append(student)
+            (folder / f"{name}.zip").unlink(missing_ok=True)
+            continue
+        if nameless:
+            result = anonymous(result, name)
+        files: Mapping[str, bytes] = student_files(result, words, config.feedback, standing)
         tests = result.versions.get("tests", "")
-        content = make_bundle(result, files, _received(out, result), tests, sha256(lock).hexdigest())
-        paths.append(folder / f"{student}.zip")
+        content = make_bundle(result, files, received[1] if received else b"", tests, sha256(lock).hexdigest())
+        paths.append(folder / f"{name}.zip")
         write_atomic(paths[-1], content)
-        index.append((grade_line(result), sha256(content).hexdigest()))
+        index.append((grade_line(result, standing), sha256(content).hexdigest()))
     write_atomic(folder / "index.html", render_index(index, words).encode())
-    return paths
+    return paths, without
 
 
-def keep_received(out: Path, student: str, file: str, content: bytes) -> None:
-    """Keep the graded file as it was handed in, and no other, under a name fit for any system."""
-    folder = student_folder(out, student, RECEIVED)
-    name = file_name(PurePosixPath(file).name)
-    for other in folder.iterdir():
-        if other.name != name and not other.is_dir():
-            other.unlink()
-    write_atomic(folder / name, content)
+def write_anonymous(out: Path, config: Config, words: Words) -> Path:
+    """Write everyone's reports into ``out/anonymous`` under pseudonyms; ``out/pseudonyms.csv`` alone says whose."""
+    current = current_results(out, config)
+    names = _pseudonyms(out, current)
+    standings = standings_of(out, current, config)
+    for student, result in current.items():
+        standing = replace(standings[student], comment="")  # a comment is written to a person
+        write_student(out / ANONYMOUS, anonymous(result, names[student]), words, config.feedback, standing)
+    return out / ANONYMOUS
 
 
-def _received(out: Path, result: SubmissionResult) -> bytes:
-    """Return the file that the result is about, empty where it is not there any more: no other stands in for it."""
-    folder = out / "students" / result.student / RECEIVED
-    try:
-        contents = [read_file(path) for path in sorted(folder.iterdir())[:MOST_RECEIVED]]
-    except (OSError, Refusal):
-        return b""
-    return next((c for c in contents if not result.sha256 or sha256(c).hexdigest() == result.sha256), b"")
+def _pseudonyms(out: Path, current: Mapping[str, SubmissionResult]) -> dict[str, str]:
+    names = pseudonyms(current.values())
+    write_atomic(out / "pseudonyms.csv", who_is_who(names))
+    return names

@@ -8,7 +8,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from typing import Any
 from autograder.config import Config
 from autograder.findings import Finding
 from autograder.grading.confined import confined_server
-from autograder.grading.many.rerender import keep_received
+from autograder.grading.many.received import keep_received
 from autograder.grading.one.grade_one import Graded, grade_one
 from autograder.grading.one.hidden_test_files import hidden_test_files
+from autograder.identity import Identity
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
 from autograder.intake.read import read
@@ -40,13 +41,13 @@ OF_THE_RUN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 @dataclass(frozen=True)
 class Job:
-    """What every worker needs to know; ``known`` holds the hashes of submissions that need no second grading."""
+    """What every worker needs to know; ``known`` holds hash and author of submissions that need no second grading."""
 
     out: Path
     config: Config
     lang: str
     allow_weak: bool
-    known: Mapping[str, str]
+    known: Mapping[str, tuple[str, Identity]]
     device: str = "cpu"
 
 
@@ -84,7 +85,7 @@ def _row(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]
                 raise
             _note_failure(job, entry)
             failed = Finding("grading.failed", {"error": type(error).__name__})
-    return row(SubmissionResult(entry.student, entry.file, "", job.device, rejected=failed))
+    return row(SubmissionResult(entry.student, entry.file, "", job.device, rejected=failed, who=entry.who))
 
 
 def _note_failure(job: Job, entry: Entry) -> None:
@@ -95,16 +96,17 @@ def _note_failure(job: Job, entry: Entry) -> None:
 
 def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]:
     submission = read(entry)
-    if job.known.get(submission.student) == submission.sha256:
+    if job.known.get(submission.student) == (submission.sha256, entry.who):
         return {}
     graded: Graded = _grader(job.device)(server, submission, job.config, words)
-    write_student(job.out, graded.result, words, job.config.feedback)
-    folder = job.out / "students" / graded.result.student
+    result = replace(graded.result, who=entry.who, notes=(*graded.result.notes, *entry.remarks))
+    write_student(job.out, result, words, job.config.feedback)
+    folder = job.out / "students" / result.student
     write_atomic(folder / "timing.json", to_bytes(graded.timing))
     (folder / FAILURE).unlink(missing_ok=True)
     content = submission.content if isinstance(submission, Submission) else _unread(entry)
     keep_received(job.out, submission.student, submission.file, content)
-    return row(graded.result)
+    return row(result)
 
 
 def _unread(entry: Entry) -> bytes:

@@ -79,7 +79,7 @@ class Worker:
         entry = self.entry
         assert entry is not None
         self._replace()
-        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=why))
+        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=why, who=entry.who))
 
     def stop(self) -> None:
         """End the process; its fork-server and child end with it."""

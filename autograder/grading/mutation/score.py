@@ -42,7 +42,9 @@ class Score:
     @property
     def lost(self) -> frozenset[str]:
         """The questions that lost points, those that merely wait for a TODO left out."""
-        cases = [c for c in self.killed_by if (f := self.verdicts[c].finding) is None or f.code != "waiting"]
+        cases = [
+            c for c in self.killed_by if (f := self.verdicts[c].finding) is None or not f.code.startswith("waiting")
+        ]
         return frozenset(questions().judged_as(question_of(case)).id for case in cases)
 
     @property

@@ -77,8 +77,8 @@ class Asking:
             return outcome
         if self._only_what_follows_died(scenario, outcome):
             return PASSED
-        if scenario.question != self._table.given_code and not self._is_own(scenario, outcome):
-            outcome = self._without_given_code(scenario, outcome)
+        if scenario.question != self._table.given_code and self._may_be_foreign(scenario, outcome):
+            outcome = self._without_what_is_foreign(scenario, outcome)
         return outcome
 
     def _alone(self, scenario: Scenario, first: Outcome | None = None) -> Outcome:
@@ -98,14 +98,14 @@ class Asking:
         first = self._fetched.pop(_hand(scenario.id), None)
         return first if first is PASSED else self._alone(scenario.form_by_hand, first)
 
-    def _without_given_code(self, scenario: Scenario, outcome: Outcome) -> Outcome:
-        """Return the outcome where the given release is spared, or all that is not the question's own call."""
-        spared = scenario.releasing_by_hand
+    def _without_what_is_foreign(self, scenario: Scenario, outcome: Outcome) -> Outcome:
+        """Return the outcome without what stands in the way, where it is not the question's own and can be spared."""
+        spared = scenario.sparing(self._table.judged_as(scenario.question).call)
         if spared:
             other = self._alone(spared, outcome.in_company)
             if other.status == "passed" or self._is_own(scenario, other):
                 return other
-        if scenario.by_hand and outcome.owner == self._table.given_code:
+        if scenario.by_hand and not self._was_judged_before(outcome.owner, scenario.question):
             return self._by_hand(scenario)
         return outcome
 
@@ -123,6 +123,18 @@ class Asking:
     def _is_own(self, scenario: Scenario, outcome: Outcome) -> bool:
         """Tell whether a fault lies in the question's own calls; of a death nobody can tell, so it counts as own."""
         return outcome.owner in ("", self._table.judged_as(scenario.question).id)
+
+    def _may_be_foreign(self, scenario: Scenario, outcome: Outcome) -> bool:
+        """Tell whether something else than the own call is at fault; of a death, whether it comes without one."""
+        if outcome.status != "could not run":
+            return not self._is_own(scenario, outcome)
+        call = self._table.judged_as(scenario.question).call
+        return self._attempt(scenario.without(call), alone=True).status == "could not run"
+
+    def _was_judged_before(self, owner: str, question: str) -> bool:
+        """Tell whether a TODO's own question came first, and found nothing."""
+        order = self._table.with_todo
+        return owner in order and order.index(owner) < order.index(question)
 
     def _used_is_lost(self, scenario: Scenario) -> bool:
         """Tell whether another TODO whose calls a case uses has lost a point."""

@@ -6,6 +6,9 @@ from autograder.contract.questions import Case, Questions
 from autograder.findings import Finding
 from autograder.grading.one.verdict import UNREACHABLE, Outcome, Verdict
 
+WAITS_FOR_GIVEN_CODE = Verdict("not attempted", Finding("waiting.given"))
+"""Of a case about a TODO that a fault in given code stopped, where that fault costs points in its own question."""
+
 
 def attribute(table: Questions, outcomes: Mapping[str, Outcome]) -> dict[str, Verdict]:
     """Return the verdict on every case in ``outcomes``, which stand in the order of the table.
@@ -16,13 +19,22 @@ def attribute(table: Questions, outcomes: Mapping[str, Outcome]) -> dict[str, Ve
     of the question's own has passed.
     """
     verdicts: dict[str, Verdict] = {}
-    for id, outcome in outcomes.items():
+    for id in outcomes:
         case = table.cases[id]
-        verdicts[id] = held_up(table, case, verdicts) or _verdict(table, case, outcome, verdicts)
+        verdicts[id] = held_up(table, case, verdicts) or _verdict(table, case, outcomes, verdicts)
     passed = [table.cases[id] for id, verdict in verdicts.items() if verdict.status == "passed"]
     earned = {case.question for case in passed if not case.given}
     guards = [case for case in passed if case.given and case.question not in earned]
-    return verdicts | {case.id: _waiting(table, [table.judged_as(case.question).id]) for case in guards}
+    verdicts |= {case.id: _waiting(table, [table.judged_as(case.question).id]) for case in guards}
+    if any(v.status == "failed" for id, v in verdicts.items() if table.cases[id].question == table.given_code):
+        verdicts |= {
+            id: WAITS_FOR_GIVEN_CODE for id in verdicts if _lies_in_given_code(table, table.cases[id], outcomes[id])
+        }
+    return verdicts
+
+
+def _lies_in_given_code(table: Questions, case: Case, outcome: Outcome) -> bool:
+    return case.question != table.given_code and outcome.status == "failed" and outcome.owner == table.given_code
 
 
 def held_up(table: Questions, case: Case, verdicts: Mapping[str, Verdict]) -> Verdict | None:
@@ -37,10 +49,12 @@ def held_up(table: Questions, case: Case, verdicts: Mapping[str, Verdict]) -> Ve
     return _waiting(table, open_questions) if open_questions else None
 
 
-def _verdict(table: Questions, case: Case, outcome: Outcome, verdicts: Mapping[str, Verdict]) -> Verdict:
+def _verdict(table: Questions, case: Case, outcomes: Mapping[str, Outcome], verdicts: Mapping[str, Verdict]) -> Verdict:
+    outcome = outcomes[case.id]
+    own_faults = {id: v for id, v in verdicts.items() if not _lies_in_given_code(table, table.cases[id], outcomes[id])}
     if case.question == table.given_code:
         for seen in (outcome.in_company, outcome):
-            if seen and (guilty := _guilty(table, seen, verdicts)):
+            if seen and (guilty := _guilty(table, seen, own_faults)):
                 return _waiting(table, guilty)
     elif outcome.owner in table.with_todo and outcome.owner != table.judged_as(case.question).id:
         return _waiting(table, [outcome.owner])
@@ -53,7 +67,7 @@ def _guilty(table: Questions, seen: Outcome, verdicts: Mapping[str, Verdict]) ->
         return []
     guilty = []
     for question in table.with_todo:
-        lost = [v for v in (verdicts[case.id] for case in table[question].cases) if v.status != "passed"]
+        lost = [v for id, v in verdicts.items() if table.cases[id].question == question and v.status != "passed"]
         if lost and (question == seen.owner or any(_alike(verdict, seen) for verdict in lost)):
             guilty.append(question)
     return guilty

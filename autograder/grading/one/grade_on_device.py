@@ -38,7 +38,7 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
             versions=known,
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
-    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback))
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), helpers=submission.helpers)
     try:
         tests = run_hidden_tests(handle, hidden_test_files("gpu"))
         figures = _figures(handle, server.device)

@@ -59,7 +59,7 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
         )
         return Graded(result, {"wall_s": time.perf_counter() - started})
 
-    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed)
+    handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed, submission.helpers)
     try:
         tests = run_hidden_tests(handle, hidden_test_files("cpu"))
         notes = (*submission.remarks, *handle.notes)

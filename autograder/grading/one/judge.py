@@ -17,9 +17,14 @@ class SubmissionHandle:
     """Judges all cases of one submission when the first of them is asked for."""
 
     def __init__(
-        self, server: Server, cells: Sequence[str], say: Callable[[Finding], str], seed: Seed = PUBLIC
+        self,
+        server: Server,
+        cells: Sequence[str],
+        say: Callable[[Finding], str],
+        seed: Seed = PUBLIC,
+        helpers: Mapping[str, str] | None = None,
     ) -> None:
-        self.submission = LoadedSubmission(server, cells)
+        self.submission = LoadedSubmission(server, cells, helpers)
         self._asking = Asking(self.submission, server.device, seed)
         self._verdicts: Mapping[str, Verdict] | None = None
         self._say = say

@@ -8,41 +8,53 @@ from autograder.contract.operations import Operation
 from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
-MAX_SKIPPED_CELLS = 3
-MOST_NOTES = 40
-MAX_CPU_SECONDS = 20.0
+MAX_LEFT_OUT = 1
+"""Cells that are left out one by one; where a further one has to be stopped, it and all that follow are."""
+ROOM = 2
+MEASURED = ("run.cpu", "run.idle", "run.wall")
+"""Limits that a machine's load can reach by itself: the cells run once more, with more room, before one counts."""
+MAX_CPU_SECONDS, MAX_LOADING_SECONDS = 20.0, 40.0
+_NO_PYTHON = ("cell.syntax", "cell.newer")
+_WHY_MISSING = {
+    **dict.fromkeys(("cell.failed", "cell.went_on", *_NO_PYTHON), "open.cell"),
+    **dict.fromkeys(("cell.stopped", "cell.skipped"), "open.stopped"),
+    "cell.magic": "open.magic",
+}
 
 
 class LoadedSubmission:
     """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
 
-    def __init__(self, server: Server, cells: Sequence[str]) -> None:
+    def __init__(self, server: Server, cells: Sequence[str], helpers: Mapping[str, str] | None = None) -> None:
         server.begin_submission()
-        self._server, self._cells = server, cells
+        self._server, self._cells, self._helpers = server, cells, helpers
         self._child: Child | None = None
         self._skip: tuple[int, ...] = ()
         self._stopped: dict[int, Finding] = {}
-        self._errors: Sequence[dict[str, Any]] | None = None
-        self._tried_again: set[str | int | None] = set()
+        self._noted: Sequence[dict[str, Any]] | None = None
+        self._room = 1
+        self._short_of_memory: set[str | int | None] = set()
         self._unloadable: Died | None = None
-        self.cpu_s = 0.0
+        self.cpu_s = self._loading_s = 0.0
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """Cells that failed or were left out, in order, as it was before the submission was asked for anything."""
-        failed = {error["cell"]: _note(error) for error in self._errors or ()}
-        notes = tuple(finding for _, finding in sorted({**failed, **self._stopped}.items()))
-        more = len(notes) - MOST_NOTES
-        return (*notes[:MOST_NOTES], Finding("cell.more", {"count": more})) if more > 0 else notes
+        """What did not work in the cells, as it was before the submission was asked for anything.
+
+        In their order, but what is no Python comes first, for it explains the most.
+        """
+        noted = [Finding(note["code"], note["details"]) for note in self._noted or ()]
+        return tuple(sorted([*noted, *self._stopped.values()], key=_rank))
 
     def why_missing(self, name: str, todo: int) -> Finding:
         """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
         definition = re.compile(rf"^\s*(?:async\s+def|def|class)\s+{name}\b", re.MULTILINE)
         for note in self.notes:
-            cell = note.details["cell"]
-            if isinstance(cell, int) and cell <= len(self._cells) and definition.search(self._cells[cell - 1]):
-                code = "open.cell" if note.code == "cell.failed" else "open.stopped"
-                return Finding(code, {**note.details, "name": name, "todo": todo})
+            cell = note.details.get("cell")
+            defines = isinstance(cell, int) and cell <= len(self._cells) and definition.search(self._cells[cell - 1])
+            if defines and note.code in _WHY_MISSING:
+                error = {"error": "SyntaxError"} if note.code in _NO_PYTHON else {}
+                return Finding(_WHY_MISSING[note.code], {**note.details, **error, "name": name, "todo": todo})
         return Finding("open.missing", {"name": name, "todo": todo})
 
     @property
@@ -60,7 +72,7 @@ class LoadedSubmission:
 
     def answers(self, requests: Sequence[Request], alone: bool = False, patience: float = 1.0) -> Iterator[Reply]:
         """Yield the reply to each request, every one within the time of a case; raise ``Died``."""
-        if self.cpu_s > MAX_CPU_SECONDS:
+        if self.cpu_s - self._loading_s > MAX_CPU_SECONDS or self._loading_s > MAX_LOADING_SECONDS:
             raise Died("run.budget", {})
         if alone:
             self.close()
@@ -84,26 +96,32 @@ class LoadedSubmission:
                 raise self._unloadable
             self._child = self._server.spawn()
             try:
-                errors = self._child.load(self._cells, self._skip)
-                self._errors = errors if self._errors is None else self._errors
+                noted = self._child.load(self._cells, self._skip, self._helpers, self._room)
+                self._noted = noted if self._noted is None else self._noted
             except Died as died:
+                self._loading_s += self._child.cpu_s
                 self.close()
                 self._leave_out(died)
             else:
+                self._loading_s += self._child.cpu_s
                 return self._child
 
     def _leave_out(self, died: Died) -> None:
-        cell = died.finding.details.get("cell")
-        if died.finding.code == "run.memory" and cell not in self._tried_again:  # maybe for the greed of others
-            self._tried_again.add(cell)
-            return
-        if not isinstance(cell, int) or len(self._skip) == MAX_SKIPPED_CELLS:
+        code, cell = died.finding.code, died.finding.details.get("cell")
+        if code in MEASURED and self._room < ROOM:
+            self._room = ROOM
+        elif code == "run.memory" and cell not in self._short_of_memory:  # maybe for the greed of others
+            self._short_of_memory.add(cell)
+        elif not isinstance(cell, int):
             self._unloadable = died
-            return
-        self._skip = (*self._skip, cell)
-        self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": died.finding.code})
+        elif len(self._skip) < MAX_LEFT_OUT:
+            self._skip = (*self._skip, cell)
+            self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": code})
+        else:
+            self._skip = (*self._skip, *range(cell, len(self._cells) + 1))
+            self._stopped[cell] = Finding("cell.skipped", {"cell": cell, "why": code})
 
 
-def _note(error: Mapping[str, Any]) -> Finding:
-    details = {"cell": error["cell"], "error": error["name"], "text": error["text"], "line": error["line"] or "?"}
-    return Finding("cell.failed", details)
+def _rank(note: Finding) -> tuple[bool, int]:
+    cell = note.details["cell"]
+    return note.code not in _NO_PYTHON, cell if isinstance(cell, int) else 0

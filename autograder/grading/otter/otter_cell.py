@@ -37,7 +37,7 @@ def judge(received: str, settings: Mapping[str, Any]) -> Checkable:
 def _judged(submission: Submission, config: Config, words: Words) -> tuple[SubmissionHandle, str]:
     seed = read_seed(config.seed_file)
     with confined_server(allow_weak=False) as server:
-        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed)
+        handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed, submission.helpers)
         try:
             _ = handle.verdicts  # judged while the server is there; Otter asks later
         finally:

@@ -1,40 +1,115 @@
-"""Notebook cells as Python: what a notebook's kernel would understand and the compiler does not."""
+"""Notebook cells as Python: a cell that is none as it stands is translated by IPython's own rules."""
 
 import __future__
 
+import ast
+import importlib
+import importlib.util
 import json
 import linecache
-import re
-from functools import cache
+import sys
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from importlib.resources import files
-from types import CodeType
+from types import CodeType, ModuleType
+from typing import Any
 
-_PYTHON_CELL_MAGICS = frozenset(("time", "timeit", "capture", "prun", "memit", "debug"))
-_PYTHON_LINE_MAGICS = frozenset(("time",))
-_CELL_MAGIC = re.compile(r"^\s*%%(\w+)")
-_LINE_MAGIC = re.compile(r"^(\s*)%(\w+)[ \t]*(.*)$")
-_SHELL_OR_HELP = re.compile(r"^(\s*)(?:!.*|\?{1,2}\s*[\w.]+|[\w.*]+\s*\?{1,2})\s*$")
-_ASSIGNED = re.compile(r"^(\s*[^=#'\"]+=)\s*[!%]\s*\w.*$")
 _FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+_COMPOUND = (ast.If, ast.With, ast.Try, ast.For, ast.While)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def compile_cell(source: str, number: int, flags: int) -> tuple[CodeType, int]:
-    """Return the cell's code and the flags for the next cell (``from __future__`` lasts, as in a notebook).
+def compile_cell(source: str, name: str, flags: int, lines_above: int = 0) -> tuple[CodeType, int, str]:
+    """Return the cell's code, the flags for the next cell (``from __future__`` lasts), and the Python text of it.
 
-    A cell is taken as written when it compiles; otherwise its magics and shell lines are put out of action.
-    Raises SyntaxError (ValueError for a null byte) for what is not Python even then.
+    A cell is taken as written when it compiles, and otherwise as IPython translates it: with its magics and shell lines
+    as calls of ``get_ipython()``, and with ``await`` at its top. Raises what the compiler raises for what is not Python
+    even then; of the two complaints the one about the translated cell.
     """
-    name = cell_name(number)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    given = None if flags else _given().get(source)
+    given = None if flags or lines_above else _given().get(source)
     if given:
-        return given.replace(co_filename=name), flags
+        _remember(source, name)
+        return given.replace(co_filename=name), flags, source
+    source = "\n" * lines_above + source
+    _remember(source, name)
     try:
         code = compile(source, name, "exec", flags, dont_inherit=True)
-    except SyntaxError:
-        source = without_magics(source)
-        code = compile(source, name, "exec", flags, dont_inherit=True)
-    return code, flags | (code.co_flags & _FUTURE_FLAGS)
+    except SyntaxError as error:
+        if "from __future__" in str(error.msg):  # a kernel compiles statement by statement, so the order is free
+            code = compile_statements(sorted(_statements(source, name, flags), key=_is_late), name, flags)
+        else:
+            source = translated(source)
+            _remember(source, name)
+            code = compile(source, name, "exec", flags | _AWAIT, dont_inherit=True)
+    return code, flags | (code.co_flags & _FUTURE_FLAGS), source
+
+
+def translated(source: str) -> str:
+    """Return the cell as IPython would hand it to Python, lines where they were; what it cannot translate as it is."""
+    blank = len(source) - len(source.lstrip("\n"))
+    try:
+        return "\n" * blank + str(_translator().transform_cell(source))
+    except (SyntaxError, RuntimeError, RecursionError):  # unbalanced quotes; more magics than IPython itself bears
+        return source
+
+
+def statements_after(line: int, source: str, name: str, flags: int) -> list[ast.stmt]:
+    """Return the statements of a cell's Python text that begin below the one in which ``line`` lies."""
+    statements = _statements(source, name, flags)
+    end = next((s.end_lineno or line for s in statements if _first_line(s) <= line <= (s.end_lineno or line)), line)
+    return [statement for statement in statements if _first_line(statement) > end]
+
+
+def defined_by(statements: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names of the functions and classes that these statements define, and ``A.b`` for what they set on A."""
+    for statement in statements:
+        if isinstance(statement, _DEFINITIONS):
+            yield statement.name
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name | ast.Attribute):
+                    yield ast.unparse(target)
+        elif isinstance(statement, _COMPOUND):
+            yield from defined_by([child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)])
+
+
+def compile_statements(statements: list[ast.stmt], name: str, flags: int) -> CodeType:
+    """Return the code of some of a cell's statements."""
+    module = ast.Module(body=statements, type_ignores=[])
+    code: CodeType = compile(module, name, "exec", flags | _AWAIT, dont_inherit=True)
+    return code
+
+
+def cell_name(number: int) -> str:
+    """Return the file name under which a cell's lines appear in tracebacks."""
+    return f"<cell {number}>"
+
+
+def source_of(name: str) -> str:
+    """Return the Python text that was compiled under this file name."""
+    return "".join(linecache.getlines(name))
+
+
+def _remember(source: str, name: str) -> None:
+    """Keep the text for tracebacks and for ``inspect.getsource``."""
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+
+
+@lru_cache(maxsize=2)
+def _statements(source: str, name: str, flags: int) -> list[ast.stmt]:
+    tree = compile(source, name, "exec", flags | _AWAIT | ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    return tree.body
+
+
+def _is_late(statement: ast.stmt) -> bool:
+    return not (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 @cache
@@ -44,34 +119,22 @@ def _given() -> dict[str, CodeType]:
     return {source: compile(source, "<given>", "exec", dont_inherit=True) for source in sources}
 
 
-def cell_name(number: int) -> str:
-    """Return the file name under which a cell's lines appear in tracebacks."""
-    return f"<cell {number}>"
+@cache
+def _translator() -> Any:
+    """Return IPython's input transformer, without importing the rest of IPython, which is large and does much.
 
-
-def without_magics(source: str) -> str:
-    """Return the source with magics, shell lines and help questions made harmless, line numbers unchanged."""
-    lines = source.splitlines()
-    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-    if lines and (magic := _CELL_MAGIC.match(lines[first])):
-        if magic[1] not in _PYTHON_CELL_MAGICS:
-            return ""
-        lines[first] = ""
-    plain = []
-    continued = False
-    for line in lines:
-        neutral = "" if continued else _neutral(line)
-        continued = neutral != line and line.endswith("\\")
-        plain.append(neutral)
-    return "\n".join(plain) + "\n"
-
-
-def _neutral(line: str) -> str:
-    if magic := _LINE_MAGIC.match(line):
-        indent, name, rest = magic.groups()
-        return f"{indent}{rest}" if name in _PYTHON_LINE_MAGICS and rest else f"{indent}pass"
-    if shell := _SHELL_OR_HELP.match(line):
-        return f"{shell[1]}pass"
-    if assigned := _ASSIGNED.match(line):
-        return f"{assigned[1]} []"
-    return line
+    An empty package of that name stands in for it while the one module is imported, and nothing of it stays behind.
+    """
+    package = ModuleType("IPython")
+    found = importlib.util.find_spec("IPython")
+    assert found
+    assert found.submodule_search_locations
+    package.__path__ = list(found.submodule_search_locations)
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "IPython"}
+    sys.modules["IPython"] = package
+    try:
+        return importlib.import_module("IPython.core.inputtransformer2").TransformerManager()
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "IPython"]:
+            del sys.modules[name]
+        sys.modules.update(kept)

@@ -1,84 +1,104 @@
-"""What a notebook finds around it (display, input, sleep, Colab, plots, Otter), inert, so that its usual lines pass."""
+"""Packages that are not here, made inert where the student's own code imports them, and those that always are.
 
-import builtins
+An import that the student guards (``try: import google.colab`` ... ``except ImportError``) fails as it does anywhere
+else where the package is missing: the branch taken is the one for it.
+"""
+
+import ast
 import importlib.abc
 import importlib.machinery
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from types import ModuleType
+from collections.abc import Mapping, Sequence
+from types import FrameType, ModuleType
 from typing import Any
 
-_INERT_PACKAGES = frozenset(
-    "otter paged_lesson google IPython ipywidgets matplotlib seaborn plotly requests nest_asyncio".split()
-)
+from autograder.sandbox.inside.cells import source_of
+from autograder.sandbox.inside.helper_modules import HelperModules
+from autograder.sandbox.inside.inert import INERT, PROGRESS
+from autograder.sandbox.limits import INERT_PACKAGES
+
+_ELSEWHERE = ("google",)
+"""What is there on Colab only, and nobody's fault: not worth a remark."""
+_IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+_IMPORT_SYSTEM = ("<frozen importlib._bootstrap", importlib.import_module.__code__.co_filename)
 
 
-class Inert:
-    """Takes every call, attribute and index, and gives itself back."""
+def let_imports_pass(helpers: HelperModules, furniture: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Put furniture, helpers and inert packages where imports look; return the list that will name what was absent.
 
-    def __call__(self, *_: Any, **__: Any) -> "Inert":
-        return self
-
-    def __getattr__(self, name: str) -> "Inert":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __getitem__(self, _: Any) -> "Inert":
-        return self
-
-    def __setitem__(self, *_: Any) -> None:
-        return None
-
-    def __iter__(self) -> Iterator["Inert"]:
-        return iter((self, self))  # `figure, axes = plt.subplots()`
-
-    def __enter__(self) -> "Inert":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        return None
-
-    def __mro_entries__(self, _: Any) -> tuple[type]:
-        return (InertObject,)  # `class Grader(otter.Notebook)`
-
-    def __repr__(self) -> str:
-        return ""
+    ``furniture`` holds the names that a package's modules have for true.
+    """
+    inert = _Furniture({"tqdm": PROGRESS, **furniture})
+    absent = _Absent(inert)
+    sys.meta_path.insert(0, inert)
+    sys.meta_path.insert(sys.meta_path.index(importlib.machinery.PathFinder), helpers)
+    sys.meta_path.append(absent)
+    return absent.packages
 
 
-INERT = Inert()
+class _Furniture(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, names: Mapping[str, Mapping[str, Any]]) -> None:
+        self._names = names
 
-
-class _InertClass(type):
-    def __call__(cls, *_: Any, **__: Any) -> Any:
-        return INERT
-
-
-class InertObject(metaclass=_InertClass):
-    """What a notebook's own classes derive from when their base is inert: they make inert objects too."""
-
-
-class _InertModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name.partition(".")[0] not in _INERT_PACKAGES:
-            return None
+        return self.spec(name) if name.partition(".")[0] in INERT_PACKAGES else None
+
+    def spec(self, name: str) -> importlib.machinery.ModuleSpec:
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__dict__["__getattr__"] = INERT.__getattr__
+        module.__dict__.update(__getattr__=INERT.__getattr__, __version__="0")
+        module.__dict__.update(self._names.get(module.__name__.partition(".")[0], {}))
 
 
-def furnish() -> ModuleType:
-    """Return a fresh ``__main__`` for a notebook, registered, with the stand-ins in place."""
-    module = ModuleType("__main__")
-    module.__dict__.update(
-        __builtins__=builtins, get_ipython=INERT, display=INERT, exit=INERT, quit=INERT, In=[], Out={}
+class _Absent(importlib.abc.MetaPathFinder):
+    def __init__(self, inert: _Furniture) -> None:
+        self._inert = inert
+        self.packages: list[str] = []
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        parent, _, _ = name.rpartition(".")
+        importer = _importer()
+        if importer is None or (parent and not _is_inert(parent)) or _guarded(importer):
+            return None
+        if not parent and name not in _ELSEWHERE:
+            self.packages.append(name)
+        return self._inert.spec(name)
+
+
+def _is_inert(name: str) -> bool:
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return isinstance(getattr(spec, "loader", None), _Furniture)
+
+
+def _importer() -> FrameType | None:
+    """Return the frame whose import this is when it runs the student's code; libraries look for one another in vain."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame and frame.f_code.co_filename.startswith(_IMPORT_SYSTEM):
+        frame = frame.f_back
+    name = frame.f_code.co_filename if frame else ""
+    return frame if name.startswith("<") and not name.startswith("<frozen") else None
+
+
+def _guarded(importer: FrameType) -> bool:
+    """Tell whether the import stands in a ``try`` whose ``except`` is meant for it."""
+    try:
+        tree = ast.parse(source_of(importer.f_code.co_filename))
+    except (SyntaxError, ValueError):
+        return False
+    line = importer.f_lineno
+    return any(
+        node.body[0].lineno <= line <= (node.body[-1].end_lineno or line) and any(map(_catches, node.handlers))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try)
     )
-    builtins.input = lambda *_: ""
-    time.sleep = lambda _: None  # a demonstration that takes its time is not a hang
-    sys.modules["__main__"] = module
-    sys.meta_path.insert(0, _InertModules())
-    return module
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    return any(isinstance(node, ast.Name) and node.id in _IMPORT_ERRORS for node in ast.walk(handler.type))

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.sandbox.inside.cells import compile_cell
+from autograder.sandbox.inside.cells import compile_cell, translated
 from autograder.sandbox.inside.executor import Executor
 from autograder.sandbox.protocol import Decoder, pack
 
@@ -31,6 +31,7 @@ SCRIPT: list[list[Any]] = [
     ["ledger", 1, 2, 3, 4, 5, 6],
 ]
 CELL = "import torch\n\n\nclass Request:\n    def __init__(self, a: int) -> None:\n        self.a = a\n"
+MAGICS = "%matplotlib inline\nfiles = !ls\nx = 1\n"
 
 
 class _Request:
@@ -75,7 +76,8 @@ def warm_up() -> None:
     """Play the script a few times, over the wire's own coding, and forget it."""
     names = {"KVCacheManager": _Pool, "Request": _Request, "estimate_kv_cache_bytes": _ledger}
     for _ in range(ROUNDS):
-        exec(compile_cell(CELL, 0, 0)[0], {})
+        exec(compile_cell(CELL, "<rehearsal>", 0)[0], {})
+        translated(MAGICS)
         decoder = Decoder(1 << 20)
         for message in decoder.feed(pack({"cases": [SCRIPT]}, [PAYLOAD])):
             request = message.read()

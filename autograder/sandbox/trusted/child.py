@@ -4,7 +4,7 @@ import os
 import select
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE, MIB, Limits
 from autograder.sandbox.protocol import Decoder, Flood, Message, ProtocolError, pack
 from autograder.sandbox.trusted.budget import Budget
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
-from autograder.sandbox.trusted.validate_reply import Trace, errors_of
+from autograder.sandbox.trusted.validate_reply import Trace, notes_of
 from autograder.sandbox.trusted.watchdog import Watchdog, cpu_clock, host_pid
 
 Answer = TypeVar("Answer")
@@ -66,13 +66,18 @@ class Child:
         self._budget = budget
         self._watch = Watchdog(self._pid, budget)
 
-    def load(self, cells: Sequence[str], skip: Iterable[int] = ()) -> list[dict[str, Any]]:
-        """Run the cells but those to skip (numbers from 1) and return the errors noted; raise Died."""
-        request = pack({"cells": list(cells), "skip": sorted(skip)})
+    def load(
+        self, cells: Sequence[str], skip: Iterable[int] = (), helpers: Mapping[str, str] | None = None, room: float = 1
+    ) -> list[dict[str, Any]]:
+        """Run the cells but those to skip (numbers from 1) and return what was noted; raise Died.
+
+        ``helpers`` are texts of modules by path, for the cells to import; ``room`` multiplies the usual time.
+        """
+        request = pack({"cells": list(cells), "skip": sorted(skip), "helpers": dict(helpers or {})})
         self._cells = len(cells)
         try:
-            [errors] = self._converse(request, [self._loaded], self._limits.load_cpu_s, 1.0)
-            return errors
+            [notes] = self._converse(request, [self._loaded], self._limits.load_cpu_s, room)
+            return notes
         finally:
             self._cell = 0
 
@@ -150,10 +155,10 @@ class Child:
             raise self._died(Finding("run.forged")) from None
 
     def _loaded(self, message: Message) -> list[dict[str, Any]] | None:
-        """Return the errors noted while cells were loaded, or take note of the cell that begins."""
+        """Return what was noted while cells were loaded, or take note of the cell that begins."""
         frame = message.read()
         if frame.data.keys() != {"cell"}:
-            return errors_of(frame.data.get("loaded"), self._cells)
+            return notes_of(frame.data.get("loaded"), self._cells)
         number = frame.data["cell"]
         if type(number) is not int or not self._cell < number <= self._cells:
             raise ProtocolError("not the number of a cell that comes next")

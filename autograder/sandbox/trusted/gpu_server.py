@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from autograder.sandbox.limits import MIB, Limits
 from autograder.sandbox.trusted.child import Child, Exit
 from autograder.sandbox.trusted.fork_server import ForkServer
 from autograder.sandbox.trusted.gpu_machine import refusal
-from autograder.sandbox.trusted.server import MESSAGE_BYTES, START_S, ServerDied
+from autograder.sandbox.trusted.server import MESSAGE_BYTES, START_S, ServerDied, launch
 
 GPU_LIMITS = Limits(
     load_cpu_s=5,
@@ -37,8 +38,7 @@ class GpuServer(ForkServer):
     gpu = True
 
     def __init__(self, device: str, limits: Limits = GPU_LIMITS, secrets: Sequence[Path] = ()) -> None:
-        if device == "cuda" and (sentence := refusal()):
-            raise ServerDied(sentence)
+        _require_a_machine_for(device)
         super().__init__(limits, secrets, device)
 
     def _greeting(self) -> dict[str, Any]:
@@ -56,6 +56,29 @@ class GpuServer(ForkServer):
             reap()
             raise
         return Child(pidfd, requests, replies, self.limits, lambda: _without_opening(reap(), opened))
+
+
+def _require_a_machine_for(device: str) -> None:
+    if device == "cuda" and (sentence := refusal()):
+        raise ServerDied(sentence)
+
+
+def refused(device: str) -> list[str]:
+    """Return the system calls and files that the walls deny a process which opens ``device``; raise ServerDied."""
+    _require_a_machine_for(device)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            process = launch("gpu_trace", theirs.fileno())
+        ours.send(json.dumps({"device": device, "limits": GPU_LIMITS.to_json()}).encode())
+        ready = select.select([ours], [], [], START_S)[0]
+        said = ours.recv(MESSAGE_BYTES) if ready else b""
+    process.kill()
+    process.wait()
+    if not said:
+        raise ServerDied("Opening the GPU could not be traced; look at nvidia-smi and try again.")
+    denied: list[str] = json.loads(said)
+    return denied
 
 
 def _opening(replies: int) -> dict[str, Any]:

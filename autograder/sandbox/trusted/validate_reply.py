@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograder.contract.closed_lists import CONTRACT_NAMES
+from autograder.sandbox.limits import MOST_NOTES
 from autograder.sandbox.protocol import Frame, ProtocolError
 
 Trace = list[dict[str, Any]]
@@ -18,6 +19,17 @@ _PARTS = (
     ("managers", {"num_blocks", "block_size", "free", "pool"}),
     ("requests", {"seq_len", "table"}),
 )
+_FAILED, _BROKEN = {"error", "text", "line"}, {"line", "column", "code", "text"}
+_NOTES = {
+    "cell.failed": _FAILED,
+    "cell.went_on": _FAILED,
+    "cell.syntax": _BROKEN,
+    "cell.newer": {"line", "python"},
+    "cell.absent": {"package"},
+    "cell.magic": {"magic"},
+    "cell.more": {"count"},
+}
+_NUMBERS = ("line", "column", "count")
 _STATE = {"managers", "requests"}
 _INTS = {int}
 _LARGE = 1 << 63
@@ -56,28 +68,33 @@ def _trace(observed: object, count: int, frame: Frame) -> Trace:
     return trace
 
 
+def notes_of(loaded: object, cells: int) -> list[dict[str, Any]]:
+    """Return what was noted while a submission's cells ran, in their order: a code each, and the details that belong
+    to it, their texts cut where all together are too long."""
+    notes: list[dict[str, Any]] = _exact(loaded, list)
+    _require(len(notes) <= MOST_NOTES + 1, "too many notes")
+    last, left = 1, NOTED_BYTES
+    for note in notes:
+        _require(_exact(note, dict).keys() == {"code", "details"}, "not a note")
+        code, details = _text(note["code"]), _exact(note["details"], dict)
+        _require(code in _NOTES and details.keys() == {"cell", *_NOTES[code]}, "not a note")
+        _require(last <= _exact(details["cell"], int) <= cells, "not the same or the next cell")
+        last = details["cell"]
+        for name in _NOTES[code]:
+            if name in _NUMBERS:
+                _require(0 <= _exact(details[name], int) < _MAX_LINE, "not a number")
+                continue
+            details[name] = _text(details[name]).encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
+            left -= len(details[name].encode())
+    return notes
+
+
 def _ends(numbers: object, raised: object) -> list[dict[str, Any]]:
     """Return how each call of a quiet operation ended; equal endings are one object."""
     endings: list[dict[str, Any]] = [_RETURNED, *({"raised": _raised(one)} for one in _exact(raised, list))]
     ends = _exact(numbers, list)
     _require(set(map(type, ends)) <= _INTS and (not ends or 0 <= min(ends) <= max(ends) < len(endings)), "not ends")
     return [endings[number] for number in ends]
-
-
-def errors_of(loaded: object, cells: int) -> list[dict[str, Any]]:
-    """Return the errors noted while a submission's cells ran: at most one each, in their order, their texts cut where
-    all together are too long."""
-    errors: list[dict[str, Any]] = _exact(_exact(loaded, dict).get("errors"), list)
-    last, left = 0, NOTED_BYTES
-    for error in errors:
-        _require(_exact(error, dict).keys() == {"cell", "name", "line", "text"}, "not an error of a cell")
-        _require(last < _exact(error["cell"], int) <= cells, "not the next cell")
-        last = error["cell"]
-        _require(error["line"] is None or 0 <= _exact(error["line"], int) < _MAX_LINE, "not a line")
-        for part in ("name", "text"):
-            error[part] = _text(error[part]).encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
-            left -= len(error[part].encode())
-    return errors
 
 
 def _changed(state: dict[str, Any], changes: Any, blobs: Sequence[bytes]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import ctypes
 import errno
 import os
 import tempfile
+from typing import Any
 
 from autograder.sandbox.walls import gpu, libc
 
@@ -67,7 +68,25 @@ def compile_filter(may_write_files: bool, drives_gpu: bool = False) -> Program:
         import pyseccomp
     except (ImportError, RuntimeError) as error:
         raise OSError(errno.ENOENT, f"pyseccomp needs the library libseccomp2 ({error})") from None
-    rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ERRNO(errno.ENOSYS))
+    rules = _listed(pyseccomp, pyseccomp.ERRNO(errno.ENOSYS), may_write_files, drives_gpu)
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return Program(file.read())
+
+
+def asking_filter() -> Any:
+    """Return the rules for a process that drives a GPU, which leave whatever is not on the list to a supervisor."""
+    import pyseccomp
+
+    rules = _listed(pyseccomp, pyseccomp.NOTIFY, None, True)
+    rules.add_rule(pyseccomp.ALLOW, "sendmsg")  # how the supervisor is reached
+    return rules
+
+
+def _listed(pyseccomp: Any, otherwise: Any, may_write_files: bool | None, drives_gpu: bool) -> Any:
+    """Return the list, with ``otherwise`` for the rest; opening files is on it unless ``may_write_files`` is None."""
+    rules = pyseccomp.SyscallFilter(defaction=otherwise)
     rules.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
 
     def allow(name: str, *conditions: object) -> None:
@@ -79,7 +98,7 @@ def compile_filter(may_write_files: bool, drives_gpu: bool = False) -> Program:
         allow(name)
     allow("clone", arg(0, masked, _CLONE_THREAD, _CLONE_THREAD))
     allow("prlimit64", arg(2, equal, 0))
-    for name, position in (("open", 1), ("openat", 2)):
+    for name, position in () if may_write_files is None else (("open", 1), ("openat", 2)):
         if may_write_files:
             allow(name)
         else:
@@ -97,7 +116,4 @@ def compile_filter(may_write_files: bool, drives_gpu: bool = False) -> Program:
     for name, position, values in lists:
         for value in values:
             allow(name, arg(position, equal, value))
-    with tempfile.TemporaryFile() as file:
-        rules.export_bpf(file)
-        file.seek(0)
-        return Program(file.read())
+    return rules

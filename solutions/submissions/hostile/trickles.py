@@ -51,8 +51,8 @@ import ctypes, os, mmap, torch
 libc = ctypes.CDLL(None, use_errno=True)
 LIB = torch.__file__
 
-import struct, time
+import select, struct
 body = b'{"loaded": {"errors": []}}' + b" " * 1000000
 data = struct.pack("!4sII", b"PA01", len(body), 0) + body
 for at in range(len(data)):
-    os.write(4, data[at:at+1]); time.sleep(0.02)
+    os.write(4, data[at:at+1]); select.select([], [], [], 0.02)

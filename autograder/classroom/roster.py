@@ -1,0 +1,157 @@
+"""A class list as a platform exports it, its kind known by its header."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.tables import SheetError, Table, read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone enrolled: ``ids`` are all ids that the list gives, the platform's own first; ``row`` is their line."""
+
+    ids: tuple[str, ...]
+    name: str = ""
+    login: str = ""
+    email: str = ""
+    row: int = 0
+
+    @property
+    def label(self) -> str:
+        """How to speak of them in one line."""
+        return " ".join(part for part in (self.name, f"({self.ids[0]})" if self.ids else "") if part)
+
+
+@dataclass(frozen=True)
+class Roster:
+    """A class list: which platform made it, the table itself, and everyone in it."""
+
+    platform: str
+    table: Table
+    people: tuple[Person, ...]
+
+
+_Row = Mapping[str, str]
+_PARTICIPANT = re.compile(r"(?P<word>[^\d]*[^\d\s])\s*(?P<id>\d+)")
+
+
+def _canvas(row: _Row) -> Person | None:
+    student = row.get("Student", "")
+    if not row.get("ID") or student.startswith("Points Possible") or student == "Student, Test":
+        return None
+    last, comma, first = student.partition(",")
+    return Person(
+        (row["ID"], *_some(row, "SIS User ID", "Integration ID")),
+        f"{first.strip()} {last.strip()}".strip() if comma else student,
+        row.get("SIS Login ID", ""),
+    )
+
+
+def _gradescope(row: _Row) -> Person | None:
+    name = row.get("Name") or _full(row, "First Name", "Last Name")
+    return Person(_some(row, "SID", "Email"), name, row.get("Email", "").partition("@")[0], row.get("Email", ""))
+
+
+def _brightspace(row: _Row) -> Person | None:
+    ids = tuple(value.removeprefix("#") for value in _some(row, "OrgDefinedId", "Username"))
+    login = row.get("Username", "").removeprefix("#")
+    return Person(ids, _full(row, "First Name", "Last Name"), login, row.get("Email", ""))
+
+
+def _blackboard(row: _Row) -> Person | None:
+    return Person(
+        _some(row, "Username", "Student ID"), _full(row, "First Name", "Last Name"), row.get("Username", ""),
+    )  # fmt: skip
+
+
+def _github(row: _Row) -> Person | None:
+    ids = _some(row, "github_username", "identifier")
+    return Person(ids, row.get("name", ""), row.get("github_username", ""))
+
+
+def _classroom50(row: _Row) -> Person | None:
+    name = _full(row, "first_name", "last_name")
+    return Person(_some(row, "username"), name, row["username"], row.get("email", ""))
+
+
+def _nbgrader(row: _Row) -> Person | None:
+    name = _full(row, "first_name", "last_name")
+    return Person(_some(row, "student_id"), name, row["student_id"], row.get("email", ""))
+
+
+def _plain(row: _Row) -> Person | None:
+    row = {key.lower(): value for key, value in row.items()}
+    return Person(_some(row, "id", "login", "email"), row.get("name", ""), row.get("login", ""), row.get("email", ""))
+
+
+def _some(row: _Row, *names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row[name] for name in names if row.get(name)))
+
+
+def _full(row: _Row, *names: str) -> str:
+    return " ".join(row[name] for name in names if row.get(name))
+
+
+# The first kind whose headings are all there; the more telling ones stand first.
+_KINDS: tuple[tuple[str, frozenset[str], Callable[[_Row], Person | None]], ...] = (
+    ("brightspace", frozenset({"End-of-Line Indicator"}), _brightspace),
+    ("canvas", frozenset({"Student", "ID", "Section"}), _canvas),
+    ("gradescope", frozenset({"SID", "Email"}), _gradescope),
+    ("classroom50", frozenset({"username", "first_name", "last_name"}), _classroom50),
+    ("github", frozenset({"identifier", "github_username"}), _github),
+    ("nbgrader", frozenset({"student_id"}), _nbgrader),
+    ("blackboard", frozenset({"Username", "Last Name", "First Name"}), _blackboard),
+    ("plain", frozenset({"id"}), _plain),
+)
+
+
+def read_roster(path: Path) -> Roster:
+    """Read a class list; raise :class:`SheetError` for one of no known kind, or with an id that two people have."""
+    table = read_table(path)
+    header = {heading.strip() for heading in table.header}
+    known = header | ({"id"} & {heading.lower() for heading in header})
+    kind = next(((name, read) for name, needed, read in _KINDS if needed <= known), None)
+    if kind:
+        people = [(kind[1](record), number) for number, record in enumerate(table.records())]
+        listed = tuple(replace(person, row=number) for person, number in people if person and person.ids)
+        roster = Roster(kind[0], table, listed)
+    elif _is_worksheet(table):
+        roster = _worksheet(table)
+    else:
+        raise SheetError(
+            f"{path} has the headings of no class list known here ({', '.join(table.header)[:120]}); export it from "
+            "the platform again, or write a CSV with id,name,login,email."
+        )
+    if not roster.people:
+        raise SheetError(f"{path} lists nobody; export it from the platform again.")
+    first, count = Counter(person.ids[0].casefold() for person in roster.people).most_common(1)[0]
+    if count > 1:
+        raise SheetError(f"{path} has the id '{first}' {count} times; every student needs an id of their own.")
+    return roster
+
+
+def _is_worksheet(table: Table) -> bool:
+    """Whether it is Moodle's grading worksheet, whose headings are in the site's language: "Participant 731000"."""
+    matches = [_PARTICIPANT.fullmatch(row[0].strip()) for row in table.rows if row]
+    return bool(matches) and all(matches) and len({m["word"] for m in matches if m}) == 1 and len(table.header) >= 4
+
+
+def _worksheet(table: Table) -> Roster:
+    names = _name_column(table)
+    people = []
+    for number, row in enumerate(table.rows):
+        match = _PARTICIPANT.fullmatch(row[0].strip())
+        assert match
+        email = next((cell.strip() for cell in row[1:5] if re.fullmatch(r"\S+@\S+", cell.strip())), "")
+        name = row[1].strip() if names else ""
+        people.append(Person((match["id"],), name, email.partition("@")[0], email, number))
+    return Roster("moodle", table, tuple(people))
+
+
+def _name_column(table: Table) -> bool:
+    """Under blind marking the second column is the status, which has few different values."""
+    values = [row[1] for row in table.rows if len(row) > 1]
+    return len(set(values)) > len(values) / 2

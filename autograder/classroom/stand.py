@@ -1,0 +1,61 @@
+"""A result, the course's rules and what TAs wrote become the grade as it stands."""
+
+from collections.abc import Mapping
+
+from autograder.classroom.late import Extension, after, lateness
+from autograder.classroom.records import Records
+from autograder.config import Config
+from autograder.findings import Finding
+from autograder.reporting.results import SubmissionResult
+from autograder.reporting.standing import Standing, number
+
+NO_TERMS = Extension()
+
+
+def stand(result: SubmissionResult, records: Records, config: Config) -> Standing:
+    """Return how ``result`` stands."""
+    student = result.student
+    overrides = tuple(records.overrides.get(student, ()))
+    changed = {override.question: override.points for override in overrides}
+    points: float = sum(changed.get(name, question.points) for name, question in result.questions.items())
+    late, final = _late(result, records.extensions.get(student, NO_TERMS), config, points)
+    rules = {test.finding.code for test in result.tests if test.finding}
+    return Standing(
+        points,
+        final,
+        overrides,
+        late,
+        records.comments.get(student, ""),
+        {rule: sentence for rule, sentence in records.pins.items() if rule in rules},
+        tuple(records.requests.get(student, ())),
+        records.holds.get(student, ""),
+    )
+
+
+def _late(result: SubmissionResult, own: Extension, config: Config, points: float) -> tuple[Finding | None, float]:
+    if config.late is None or result.rejected:
+        return None, points
+    possible = result.max_points + result.pending_points
+    found = lateness(result.who.received, config.late, own, possible)
+    if found is None:
+        return None, points
+    final = after(points, found)
+    details: dict[str, str | int] = {
+        "begun": found.begun,
+        "interval": found.interval,
+        "free": found.free,
+        "before": number(points),
+        "after": number(final),
+    }
+    return Finding("late.refused" if found.refused else "late.penalty", details), final
+
+
+def undated(results: Mapping[str, SubmissionResult], records: Records, config: Config) -> list[str]:
+    """Return whom the platform marked late without saying when, so that no rule can be applied."""
+    if config.late is None:
+        return []
+    return [
+        student
+        for student, result in results.items()
+        if result.who.late and not (result.who.received or records.extensions.get(student, NO_TERMS).received)
+    ]

@@ -1,0 +1,65 @@
+"""What all commands share: one sentence for an error, the types of arguments, the course's settings."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autograder.errors import GraderError
+
+FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+PATH = click.Path(path_type=Path)
+LANG = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of the reports.")
+DEVICE = click.option(
+    "--device",
+    type=click.Choice(["cpu", "fakegpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="cpu judges q1 to q5, cuda g1 to g4; fakegpu says whether a submission is ready for a GPU.",
+)
+
+
+class OneSentence(click.ClickException):
+    """A set-up or usage error: one sentence, exit code 2."""
+
+    exit_code = GraderError.exit_code
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"autograder: {self.message}", err=True)
+
+
+def in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn a known error of ``command`` into one sentence and exit code 2."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except GraderError as error:
+            raise OneSentence(str(error)) from error
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise OneSentence(f"{error.strerror or error}{where}; mend that and run the same command again.") from error
+
+    return wrapped
+
+
+def course(lang: str | None, handed_in: Sequence[Path] = ()) -> tuple[Any, Any]:
+    """Return the settings that hold here, none of what was handed in, and the words in the language asked for."""
+    from autograder.config import load_config
+    from autograder.reporting.words import Words
+
+    config = load_config(Path.cwd(), handed_in)
+    return config, Words(lang or config.language)
+
+
+def complain(problems: Any, words: Any = None) -> None:
+    """Print every problem on a line of its own, and end with exit code 2 where there is one."""
+    for problem in problems:
+        click.echo(words.sentence(problem) if words else problem, err=True)
+    if problems:
+        sys.exit(GraderError.exit_code)

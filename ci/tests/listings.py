@@ -1,0 +1,317 @@
+"""Odd class downloads, written from the platforms' formats: names of files, and who should be found in them.
+
+A listing maps paths to what they hold: 1 a solved notebook, 0 the starter, ``None`` something that is no notebook, text
+as it stands. ``found`` maps each student's id (or folder name, where the platform gives no id) to a piece of the path
+that should be graded; ``STOP`` says that nobody may be guessed. ``packed`` is the same for a zip of it, which may as
+well be one student's.
+"""
+
+from dataclasses import dataclass
+
+STOP = "stop"
+NB = "paged_attention.ipynb"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A download and what is in it."""
+
+    name: str
+    files: dict[str, int | str | None]
+    found: dict[str, str] | str
+    layout: str = "auto"
+    pattern: str = ""
+    packed: str = ""
+
+
+def _gradescope(*submissions: tuple[str, list[tuple[str, str]]]) -> str:
+    lines = ["---"]
+    for key, people in submissions:
+        lines += [f"{key}:", "  :submitters:"]
+        for name, sid in people:
+            lines += [
+                f"  - :name: {name}",
+                f"    :sid: '{sid}'" if sid else "    :sid:",
+                f"    :email: {name[0]}@x.edu",
+            ]
+        lines += ["  :created_at: 2026-11-01 11:58:02.031000000 Z", "  :history: []"]
+    return "\n".join(lines) + "\n"
+
+
+BLACKBOARD = "hw_1_{}_attempt_2026-11-{:02}-12-00-00"
+DATE = "Nov {}, 2026 {}"
+
+LISTINGS = [
+    Listing(
+        "canvas: two namesakes, one late",
+        {f"zhangwei_40014_9001_{NB}": 1, f"zhangwei_LATE_40021_9002_{NB}": 0},
+        {"40014": "9001", "40021": "9002"},
+    ),
+    Listing(
+        "canvas: underscores and digits in names and files",
+        {f"kimji_ho_40140_9001_my_22_333_{NB}": 1, f"an2_40147_9002_{NB}": 1},
+        {"40140": "9001", "40147": "9002"},
+    ),
+    Listing(
+        "canvas: a student called Late and one called Anon",
+        {f"late_40001_9001_{NB}": 1, f"anonlee_40002_9002_{NB}": 1, f"late_LATE_40003_9003_{NB}": 1},
+        {"40001": "9001", "40002": "9002", "40003": "9003"},
+    ),
+    Listing(
+        "canvas: two attempts unpacked over each other",
+        {"amy_101_9001_work.ipynb": 0, "amy_101_9007_work-1.ipynb": 1, "bo_102_9003_work.ipynb": 1},
+        {"101": "9007", "102": "9003"},
+    ),
+    Listing(
+        "canvas: the newest attempt came with another download of the same folder, eleven times resubmitted",
+        {f"amy_101_{9000 + n}_work{f'-{n}' if n else ''}.ipynb": int(n == 11) for n in range(12)}
+        | {"bo_7777_9900_w.py": None},
+        {"101": "work-11", "7777": "9900"},
+    ),
+    Listing(
+        "canvas: text entry only, link only",
+        {"amy_101_text.html": "<p>x</p>", "bo_102_link.html": "<p>x</p>", f"cy_103_9001_{NB}": 1},
+        {"101": "amy", "102": "bo", "103": "9001"},
+    ),
+    Listing(
+        "canvas: names in two forms of Unicode",
+        {f"nguye\u0302\u0303n_101_9001_{NB}": 1, f"nguy\u1ec5n_102_9002_{NB}": 1},
+        {"101": "9001", "102": "9002"},
+    ),
+    Listing(
+        "canvas: a mailed file beside the download",
+        {f"amy_101_9001_{NB}": 1, f"bo_102_9002_{NB}": 1, f"cy_103_9003_{NB}": 1, "berta.ipynb": 1},
+        STOP,
+    ),
+    Listing(
+        "canvas: graded blindly, some late",
+        {f"LATE_anon_aB3_9001_{NB}": 1, f"anon_Ab3_9002_{NB}": 1},
+        {"anon_aB3": "9001", "anon_Ab3": "9002"},
+    ),
+    Listing(
+        "canvas: groups",
+        {f"group1_50001_9001_{NB}": 1, f"group2_LATE_50002_9002_{NB}": 1, f"group10_50010_9003_{NB}": 1},
+        {"50001": "9001", "50002": "9002", "50010": "9003"},
+    ),
+    Listing(
+        "own numbering that looks like one student of Canvas",
+        {f"hw_22_202300{n}_{who}.ipynb": 1 for n, who in enumerate(("zhang", "li", "wang"))},
+        STOP,
+    ),
+    Listing(
+        "own numbering that looks like one student of Canvas, settled",
+        {f"hw_22_202300{n}_{who}.ipynb": 1 for n, who in enumerate(("zhang", "li"))},
+        {"hw_22_2023000_zhang": "zhang", "hw_22_2023001_li": "li"},
+        layout="plain",
+    ),
+    Listing(
+        "own numbering, by a pattern",
+        {f"hw_22_202300{n}_{who}.ipynb": 1 for n, who in enumerate(("zhang", "li"))},
+        {"2023000": "zhang", "2023001": "li"},
+        pattern=r"hw_22_(?P<id>\d+)_(?P<name>[a-z]+)\.ipynb",
+    ),
+    Listing(
+        "a pattern that leaves one file unexplained",
+        {"hw_22_1_a.ipynb": 1, "hw22_2_b.ipynb": 1},
+        STOP,
+        pattern=r"hw_22_(?P<id>\d+)_(?P<name>[a-z]+)\.ipynb",
+    ),
+    Listing(
+        "own numbering in folders",
+        {f"hw_22_202300{n}_{who}/{NB}": 1 for n, who in enumerate(("zhang", "li", "bo"))},
+        {"hw_22_2023000_zhang": "zhang", "hw_22_2023001_li": "li", "hw_22_2023002_bo": "bo"},
+        packed=STOP,
+    ),
+    Listing(
+        "moodle: namesakes, digits and underscores",
+        {
+            f"An 2_7_assignsubmission_file/{NB}": 1,
+            f"Li Na_8_assignsubmission_file/{NB}": 1,
+            "Li Na_9_assignsubmission_file/my_3_assignsubmission_file.ipynb": 1,
+        },
+        {"7": "An 2", "8": "_8_", "9": "_9_"},
+    ),
+    Listing(
+        "moodle: text only beside a file of another",
+        {"Li Na_8_assignsubmission_onlinetext/onlinetext.html": "<p>", f"Bo B_9_assignsubmission_file/{NB}": 1},
+        {"8": "_8_", "9": "_9_"},
+    ),
+    Listing(
+        "moodle: teams and the default group",
+        {f"Team 1_301_assignsubmission_file/{NB}": 1, f"Default group_assignsubmission_file/{NB}": 1},
+        {"301": "Team 1", "Default group": "Default"},
+    ),
+    Listing(
+        "moodle: flat, file names that repeat the scheme",
+        {"A B_7_assignsubmission_file_x_8_assignsubmission_file_.ipynb": 1, f"C D_8_assignsubmission_file_{NB}": 1},
+        {"7": "A B", "8": "C D"},
+    ),
+    Listing(
+        "moodle: blind",
+        {f"Participant_8000_assignsubmission_file_/{NB}": 1, f"Participant_8001_assignsubmission_file_/{NB}": 1},
+        {"8000": "8000", "8001": "8001"},
+    ),
+    Listing(
+        "gradescope: three share one, one has no sid",
+        {
+            f"assignment_5_export/submission_1/{NB}": 1,
+            f"assignment_5_export/submission_2/{NB}": 1,
+            "assignment_5_export/submission_metadata.yml": _gradescope(
+                ("submission_1", [("A", "s1"), ("B", "s2"), ("C", "s3")]), ("submission_2", [("D", "")])
+            ),
+        },
+        {"s1": "submission_1", "s2": "submission_1", "s3": "submission_1", "D@x.edu": "submission_2"},
+    ),
+    Listing(
+        "gradescope: no list of names",
+        {f"submission_1/{NB}": 1, f"submission_2/{NB}": 1},
+        {"submission_1": "submission_1", "submission_2": "submission_2"},
+    ),
+    Listing(
+        "gradescope: a list that is no YAML",
+        {f"submission_1/{NB}": 1, f"submission_2/{NB}": 1, "submission_metadata.yml": "{{: ["},
+        STOP,
+    ),
+    Listing(
+        "gradescope: one submission is not in the list",
+        {
+            f"submission_1/{NB}": 1,
+            f"submission_9/{NB}": 1,
+            "submission_metadata.yml": _gradescope(("submission_1", [("A", "s1")])),
+        },
+        {"s1": "submission_1", "submission_9": "submission_9"},
+    ),
+    Listing(
+        "blackboard: assignment and logins with underscores, told by the text beside",
+        {f"{BLACKBOARD.format(u, 1)}_{NB}": 1 for u in ("j_doe", "j_roe")}
+        | {f"{BLACKBOARD.format(u, 1)}.txt": f"Name: X Y ({u})\nAssignment: hw_1\n" for u in ("j_doe", "j_roe")},
+        {"j_doe": "j_doe", "j_roe": "j_roe"},
+    ),
+    Listing(
+        "blackboard: no text beside",
+        {f"{BLACKBOARD.format(u, 1)}_{NB}": 1 for u in ("jdoe", "mroe")},
+        {"jdoe": "jdoe", "mroe": "mroe"},
+    ),
+    Listing(
+        "blackboard: the newest attempt is a PDF",
+        {
+            f"{BLACKBOARD.format('jdoe', 1)}_{NB}": 1,
+            f"{BLACKBOARD.format('jdoe', 2)}_report.pdf": None,
+            f"{BLACKBOARD.format('mroe', 1)}_{NB}": 1,
+        },
+        {"jdoe": "2026-11-01", "mroe": "mroe"},
+    ),
+    Listing(
+        "blackboard: the newest attempt is a comment",
+        {
+            f"{BLACKBOARD.format('jdoe', 1)}_{NB}": 1,
+            f"{BLACKBOARD.format('jdoe', 2)}.txt": "Name: J (jdoe)\nAssignment: hw_1\n",
+            f"{BLACKBOARD.format('mroe', 1)}_{NB}": 1,
+        },
+        {"jdoe": "2026-11-01", "mroe": "mroe"},
+    ),
+    Listing(
+        "brightspace: noon and midnight, a hyphen in a name, namesakes",
+        {
+            f"397063-2 - Anne - Marie S - {DATE.format(1, '1159 AM')}/{NB}": 0,
+            f"397063-2 - Anne - Marie S - {DATE.format(1, '1215 PM')}/{NB}": 1,
+            f"397063-3 - Li Na - {DATE.format(1, '1215 AM')}/{NB}": 0,
+            f"397063-3 - Li Na - {DATE.format(1, '900 AM')}/{NB}": 1,
+            f"397063-4 - Li Na - {DATE.format(2, '900 AM')}/{NB}": 1,
+            "index.html": "<html>",
+        },
+        {"2": "1215 PM", "3": "900 AM", "4": "900 AM"},
+    ),
+    Listing(
+        "brightspace: flat",
+        {
+            f"397063-2 - A B- {DATE.format(1, '115 PM')} - {NB}": 1,
+            f"397063-3 - C D- {DATE.format(1, '115 PM')} - {NB}": 1,
+            "index.html": "",
+        },
+        {"2": "A B", "3": "C D"},
+    ),
+    Listing(
+        "nbgrader: the course folder with all that lies in it",
+        {
+            f"course/submitted/j.doe/pa/{NB}": 1,
+            "course/submitted/j.doe/pa/timestamp.txt": "2026-11-01 11:58:20.1 UTC",
+            f"course/submitted/roe/pa/{NB}": 1,
+            f"course/source/pa/{NB}": 1,
+            f"course/release/pa/{NB}": 0,
+            f"course/autograded/roe/pa/{NB}": 0,
+            "course/nbgrader_config.py": "c = 1",
+            "course/gradebook.db": "x",
+        },
+        {"j.doe": "j.doe", "roe": "roe"},
+    ),
+    Listing(
+        "nbgrader: two students only, course not wrapped",
+        {f"submitted/a/pa/{NB}": 1, f"submitted/b/pa/{NB}": 1, "nbgrader_config.py": "", "header.ipynb": 0},
+        {"a": "/a/", "b": "/b/"},
+    ),
+    Listing(
+        "github: users with hyphens that begin alike",
+        {
+            f"pa-submissions/pa-cs-{u}/{p}": c
+            for u in ("ann-lee", "bo", "cy")
+            for p, c in ((NB, 1), (".git/HEAD", "ref"))
+        },
+        {"cs-ann-lee": "ann-lee", "cs-bo": "bo", "cs-cy": "cy"},
+        packed=STOP,
+    ),
+    Listing(
+        "github: clones without their folder, one file beside",
+        {f"pa-{u}/{p}": c for u in ("ann", "bo", "cy") for p, c in ((NB, 1), (".git/HEAD", "ref"))}
+        | {"classroom_roster.csv": "x"},
+        {"ann": "ann", "bo": "bo", "cy": "cy"},
+        packed=STOP,
+    ),
+    Listing(
+        "github: the parent of two classrooms",
+        {f"{s}/pa-{u}{s[0]}/{NB}": 1 for s in ("one-submissions", "two-submissions") for u in "abc"},
+        STOP,
+    ),
+    Listing(
+        "teams: version ten is newer than nine, and the last is empty",
+        {f"Submitted files/A B/HW/Version {n}/{NB}": int(n == 10) for n in (9, 10)}
+        | {"Submitted files/A B/HW/Version 11/x.pdf": None, f"Submitted files/C D/HW/Version 1/{NB}": 1},
+        {"A B": "Version 10", "C D": "C D"},
+    ),
+    Listing(
+        "google: one name twice",
+        {f"Li Na - {NB}": 1, "Li Na - paged_attention (1).ipynb": 1, f"Bo B - {NB}": 1},
+        {"Li Na": "Li Na - paged_attention.ipynb", "Li Na (1)": "(1)", "Bo B": "Bo B"},
+    ),
+    Listing(
+        "otter: exports of one name",
+        {f"pa_2026_11_01T11_{m}_20_123456.zip": None for m in (10, 11, 12)},
+        {f"pa-2026_11_01T11_{m}_20_123456": str(m) for m in (10, 11, 12)},
+        packed=STOP,
+    ),
+    Listing(
+        "plain: underscores everywhere",
+        {f"hw_{who}_final.ipynb": 1 for who in ("zhang_san", "li_si", "bo")},
+        {"hw_zhang_san_final": "zhang", "hw_li_si_final": "li", "hw_bo_final": "bo"},
+        packed=STOP,
+    ),
+    Listing("plain: folders in a folder of a folder", {f"x/y/{who}/{NB}": 1 for who in ("ann", "bo", "cy")}, STOP),
+    Listing("plain: two sections of three", {f"{s}/{who}/{NB}": 1 for s in ("mon", "tue") for who in "abc"}, STOP),
+    Listing(
+        "plain: one of three keeps three drafts in folders",
+        {f"ann/{d}/{NB}": 1 for d in ("a", "b", "c")} | {f"bo/{NB}": 1, f"cy/{NB}": 1},
+        {"ann": "ann", "bo": "bo", "cy": "cy"},
+        packed=STOP,
+    ),
+    Listing("two platforms in one folder", {f"amy_101_9001_{NB}": 1, f"Bo B_9_assignsubmission_file_{NB}": 1}, STOP),
+    Listing(
+        "packed on a Mac",
+        {
+            f"__MACOSX/._amy_101_9001_{NB}": "x",
+            f"dl/amy_101_9001_{NB}": 1,
+            f"dl/bo_102_9002_{NB}": 1,
+            "dl/.DS_Store": "x",
+        },
+        {"101": "9001", "102": "9002"},
+    ),
+]

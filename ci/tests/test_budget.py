@@ -1,0 +1,91 @@
+"""One submission has one budget, whatever it does with it; when it is used up the rest says so and the next starts."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from sandbox_samples import CASE, LEDGER, RIGHT, SHORT
+
+from autograder.grading.one.loaded_submission import MOST_NOTES, LoadedSubmission
+from autograder.sandbox.client import Died, ForkServer
+from autograder.sandbox.limits import MIB
+
+POOR = replace(SHORT, submission_s=1.0, submission_wall_s=30.0, submission_bytes=2 * MIB, wall_s=10)
+SLOW_LOADS = {
+    "work": "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass",
+    "sleep": "import select\nselect.select([], [], [], 0.1)",
+    "naps": "import select\nfor _ in range(15): select.select([], [], [], 0.005); sum(range(1000))",
+    "sleep behind a first thread that ended": (
+        "import ctypes, select, threading\nthreading.Thread(target=select.select, args=([], [], [], 60)).start()\n"
+        "ctypes.CDLL(None).syscall(60, 0)"
+    ),
+    "calls that wait in the kernel": (
+        "import ctypes, time\nend = time.monotonic() + 0.2\n"
+        "while time.monotonic() < end: ctypes.CDLL(None).syscall(324, 1, 0)"
+    ),
+    "a cell's number without end": (
+        "import os, select, struct\nfor number in range(2, 99999):\n    body = b'{\"cell\": %d}' % number\n"
+        "    os.write(4, struct.pack('!4sII', b'PA01', len(body), 0) + body)\n    select.select([], [], [], 0.02)"
+    ),
+}
+DIES = "import os\ndef estimate_kv_cache_bytes(*_): os._exit(1)"
+TALKS = "def estimate_kv_cache_bytes(*_): return ['x' * 190] * 4000"
+
+
+@pytest.fixture(scope="module")
+def poor() -> ForkServer:
+    with ForkServer(POOR) as server:
+        yield server
+
+
+def spend(server: ForkServer, cells: Sequence[str], most: int = 60) -> set[str]:
+    """Ask until the budget ends it; return how the last case ended, and what became of cells."""
+    submission, code = LoadedSubmission(server, cells), ""
+    for _ in range(most):
+        try:
+            submission.run([LEDGER], alone=True)
+            code = "answered"
+        except Died as died:
+            code = died.finding.code
+        if code == "run.budget":
+            break
+    submission.close()
+    return {code, *(note.code for note in submission.notes)}
+
+
+@pytest.mark.parametrize("kind", SLOW_LOADS)
+def test_no_way_of_loading_slowly_outlasts_the_budget(kind: str, poor: ForkServer) -> None:
+    ends = spend(poor, [SLOW_LOADS[kind], DIES])
+    assert ends & {"run.budget", "cell.stopped"}, "neither ended nor left out"
+
+
+def test_replies_just_below_a_limit_are_counted_together(poor: ForkServer) -> None:
+    assert "run.budget" in spend(poor, [TALKS])
+
+
+def test_the_graders_own_work_is_charged_too(poor: ForkServer) -> None:
+    submission = LoadedSubmission(poor, [RIGHT])
+    submission.run(CASE, alone=True)
+    end = time.thread_time() + POOR.submission_s
+    while time.thread_time() < end:
+        pass
+    with pytest.raises(Died) as died:
+        submission.run(CASE, alone=False)
+    assert died.value.finding.code == "run.budget"
+
+
+def test_the_next_submission_has_a_budget_of_its_own(poor: ForkServer) -> None:
+    assert spend(poor, [SLOW_LOADS["work"], DIES]) & {"run.budget", "cell.stopped"}
+    after = LoadedSubmission(poor, [RIGHT])
+    assert len(after.run(CASE, alone=True)) == len(CASE)
+    after.close()
+
+
+def test_a_report_has_room_for_some_notes_on_cells_and_counts_the_rest(poor: ForkServer) -> None:
+    submission = LoadedSubmission(poor, ["1 / 0"] * (MOST_NOTES + 60) + [RIGHT])
+    submission.run(CASE, alone=True)
+    submission.close()
+    codes = [note.code for note in submission.notes]
+    assert codes == ["cell.failed"] * MOST_NOTES + ["cell.more"]
+    assert submission.notes[-1].details == {"count": 60}

@@ -1,0 +1,1 @@
+from inner_h import ceil_div

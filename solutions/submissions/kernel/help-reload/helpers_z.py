@@ -1,0 +1,2 @@
+def ceil_div(a, b):
+    return -(-a // b)
