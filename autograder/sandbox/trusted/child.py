@@ -145,7 +145,9 @@ class Child:
                     self._decoder.grant()
                     yield answer
                     self._watch.begin(*seconds)
-                if awaited and (reached := self._watch.limit_reached()) and not self._poll.poll(0):
+                waits_for_us = bool(rest) or bool(self._poll.poll(0))
+                reached = self._watch.limit_reached(waits_for_us)
+                if awaited and reached and (not waits_for_us or reached.code == "run.budget"):
                     raise self._died(reached)
         except EOFError:
             raise self._died(self._ending()) from None

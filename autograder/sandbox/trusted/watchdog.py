@@ -53,8 +53,8 @@ class Watchdog:
         """Forget the sleep seen so far: a new cell begins, or so the child says, which helps it a few times at most."""
         self._idle = 0.0
 
-    def limit_reached(self) -> Finding | None:
-        """Return the limit that is reached, if any."""
+    def limit_reached(self, waits_for_us: bool = False) -> Finding | None:
+        """Return the limit that is reached, if any; a child that waits for this process, come late, does not sleep."""
         now, before = time.monotonic(), self._looked
         self._looked = now
         cpu = cpu_clock(self._pid)
@@ -64,7 +64,7 @@ class Watchdog:
         states = _states(self._pid) if unused > 0 else {_RUNNABLE}
         asleep = unused if _RUNNABLE not in states else 0.0
         self._budget.charge(asleep)
-        if _ON_DISK not in states:
+        if _ON_DISK not in states and not waits_for_us:
             self._idle += asleep
             self._slept += asleep
         if cpu >= self._cpu_end:

@@ -5,7 +5,8 @@ adds is refused without anyone having heard of it, and the C library falls back 
 
 Left out although harmless to the machine is what carries words from one child to another by the files that all may
 read: asking which of their pages are in memory and throwing them out (preadv2, mincore, fadvise64, some of madvise),
-locks on them (flock, fcntl), waking who waits at a page of them (futex); and what tells how busy the machine is.
+locks on them (flock, fcntl), waking who waits at a page of them (futex); what tells how busy the machine is; and
+giving the processor away (sched_yield), with which a loop lasts as long as others have work.
 """
 
 import ctypes
@@ -21,7 +22,7 @@ read readv pread64 preadv write writev pwrite64 pwritev close close_range lseek 
 dup3 pipe pipe2 stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getdents getdents64
 getcwd chdir fchdir statfs fstatfs umask
 mmap munmap mprotect mremap brk
-set_robust_list rseq set_tid_address sched_yield sched_getaffinity sched_getparam
+set_robust_list rseq set_tid_address sched_getaffinity sched_getparam
 sched_getscheduler sched_get_priority_max sched_get_priority_min getcpu
 rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause alarm
 setitimer getitimer restart_syscall
