@@ -83,21 +83,21 @@ def _many_at_a_time() -> Script:
     with script.quietly():
         for i in range(20, 40):
             script.arrive(f"r{i}", 1 + i % 3)
-    return script.new(6, 2, 1).again_and_again(305)
+    return script
 
 
 def _among_other_calls() -> Script:
     """Let requests grow after reports, reads, refusals and releases, beside others with the same id elsewhere."""
-    script = Script().new(9, 1)
+    script = Script().new(9, 2)
     with script.quietly():
         for i in range(12):
             script.arrive(f"t{i}", 1).release(f"t{i}")
-    script.arrive("L", 1).decode("L", 2).new(12, 4).new(12, 4, m="n").on("m").fill(1).request("A", 4, 7).prefill("A")
+    script.arrive("L", 2).decode("L", 3).new(12, 4).new(12, 4, m="n").on("m").fill(1).request("A", 4, 7).prefill("A")
     script.arrive("B", 6).on("n").request("C", 3, 7).prefill("C").on("m").report("A").decode("A", 5).read("B")
     script.decode("B", 3).on("n").decode("C", 2).on("m").decode("A").new(4, 2).arrive("E", 6).request("F", 4)
     script.prefill("F").release("E").prefill("F").decode("F", 2).new(6, 4).request("G", 3, 4).prefill("G").decode("G")
-    script.release("G").request("H", 2, 4).prefill("H").decode("H", 3).new(9, 1).request("I", 1, 4).prefill("I")
-    return script.decode("I", 2).release("I").arrive("J", 3).request("K", 1, 4).prefill("K").decode("K", 2)
+    script.release("G").request("H", 2, 4).prefill("H").decode("H", 3).new(9, 2).request("I", 2, 4).prefill("I")
+    return script.decode("I", 3).release("I").arrive("J", 6).request("K", 2, 4).prefill("K").decode("K", 3)
 
 
 def _decode() -> list[Scenario]:

@@ -24,7 +24,7 @@ class Limits:
     """
 
     load_cpu_s: float = 1.5
-    case_cpu_s: float = 0.4
+    case_cpu_s: float = 2.0
     total_cpu_s: int = 60
     idle_s: float = 0.4
     wall_s: float = 10.0

@@ -11,7 +11,7 @@ EVENTS = "aadddddddddddddddddddx"
 @family(
     "q5.long_life",
     num_blocks=(40, 90),
-    block_size=(1, 16),
+    block_size=(2, 16),
     head_dim=(1, 2),
     prompt_blocks=(1, 25),
     calls=(1000, 1050),

@@ -23,7 +23,7 @@ from autograder.grading.one.verdict import PASSED, UNREACHABLE, Outcome
 from autograder.sandbox.client import Died, Reply, Request, Trace, request_for
 
 COSTLY = ("run.cpu", "run.idle", "run.wall", "run.memory")
-HURRY, DEVICE_HURRY = 0.08, 0.25
+HURRY, DEVICE_HURRY = 0.06, 0.25
 """After a costly end each case gets this part of the usual time, many times what it needs; a device starts slowly."""
 NOT_ASKED = Outcome("not attempted")
 """Of a case that comes after one that could not be judged."""
@@ -103,7 +103,7 @@ class Asking:
         spared = scenario.sparing(self._table.judged_as(scenario.question).call)
         if spared:
             other = self._alone(spared, outcome.in_company)
-            if other.status == "passed" or self._is_own(scenario, other):
+            if other.status == "passed" or (other.status == "failed" and self._is_own(scenario, other)):
                 return other
         if scenario.by_hand and not self._was_judged_before(outcome.owner, scenario.question):
             return self._by_hand(scenario)
@@ -129,6 +129,8 @@ class Asking:
         if outcome.status != "could not run":
             return not self._is_own(scenario, outcome)
         call = self._table.judged_as(scenario.question).call
+        if call == "prefill" and "decode" in self._calls_of(scenario):
+            return True  # growth comes after prefill, so the form by hand has none of it
         return self._attempt(scenario.without(call), alone=True).status == "could not run"
 
     def _was_judged_before(self, owner: str, question: str) -> bool:
@@ -138,9 +140,11 @@ class Asking:
 
     def _used_is_lost(self, scenario: Scenario) -> bool:
         """Tell whether another TODO whose calls a case uses has lost a point."""
-        used = {call.name for operation in scenario.operations for call in calls_of(operation)}
-        others = (self._table.owner[name] for name in used & self._table.owner.keys())
+        others = (self._table.owner[name] for name in self._calls_of(scenario) & self._table.owner.keys())
         return any(self._lost(question) for question in others if question != scenario.question)
+
+    def _calls_of(self, scenario: Scenario) -> set[str]:
+        return {call.name for operation in scenario.operations for call in calls_of(operation)}
 
     def _ask_in_one_go(self, wanted: list[tuple[str, bool]]) -> None:
         """Ask for the cases of whole questions in one form at once; where a child dies, go on with the next."""
