@@ -117,7 +117,8 @@ def _late(path: Path, table: Any) -> Late:
 def _check(path: Path, key: str, value: Any) -> None:
     known = {field.name: type(field.default) for field in fields(Config) if field.name != "late"}
     if key not in known:
-        raise ConfigError(f"{path} sets tool.autograder.{key}, which does not exist; known are {', '.join((*known, 'late'))}.")
+        listed = ", ".join((*known, "late"))
+        raise ConfigError(f"{path} sets tool.autograder.{key}, which does not exist; known are {listed}.")
     if type(value) is not known[key] or value not in CHOICES.get(key, (value,)):
         allowed = ", ".join(CHOICES.get(key, (known[key].__name__,)))
         raise ConfigError(f"{path} sets tool.autograder.{key} to {value!r}; it takes {allowed}.")
