@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "sandbox/limits": set(),
     "sandbox/protocol": set(),
     "sandbox/trusted": {
+        "contract.closed_lists",
         "contract.operations",
         "sandbox.limits",
         "sandbox.protocol",
