@@ -25,7 +25,7 @@ def changed(tmp_path: Path, *edits: tuple[str, str]) -> Path:
 
 
 CONTRADICTIONS = {
-    "points do not add up": ('"q2.basic", points = 3', '"q2.basic", points = 4'),
+    "points do not add up": ('"q2.basic", points = 2', '"q2.basic", points = 4'),
     "a part of another size": ("gpu = 20", "gpu = 25"),
     "a question without a case": (
         "\n[parts]\n",
@@ -59,13 +59,13 @@ def test_moving_points_is_one_edit_of_the_table(tmp_path):
         changed(
             tmp_path,
             ('"q2.boundaries", points = 3', '"q2.boundaries", points = 1'),
-            ('"q5.lifecycle", points = 2', '"q5.lifecycle", points = 4'),
+            ('"q5.lifecycle", points = 1', '"q5.lifecycle", points = 3'),
         )
     )
     assert (table["q2"].points, table["q5"].points) == (18, 12)
     files = otter_files.otter_files(table)
     assert b"points = 18" in files["q2_prefill.py"]
-    assert b'name="q5.lifecycle", points=4' in files["q5_lifecycle.py"]
+    assert b'name="q5.lifecycle", points=3' in files["q5_lifecycle.py"]
 
 
 def test_the_hidden_test_files_are_what_the_table_says():

@@ -37,12 +37,12 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim
         ids = numbers.sample(range(blocks), blocks - 1)
         long, id = min(blocks * 7 // 10, table[1]), HUGE_IDS[i % len(HUGE_IDS)]
         with script.quietly():
-            script.new(blocks, size, dim, m=f"m{i}")
+            script.new(blocks, size, dim, m="m")
             script.hold(f"a{i}", ids[:long], length_of(numbers, long, size), id)
             script.hold(f"b{i}", ids[long:], length_of(numbers, len(ids) - long, size), 1)
         script.fill().read(f"a{i}").read(f"b{i}")
         with calls.quietly():
-            calls.new(blocks, size, dim, m=f"m{i}")
+            calls.new(blocks, size, dim, m="m")
             if blocks < 1000:
                 grown(calls, f"a{i}", long, id)
             else:

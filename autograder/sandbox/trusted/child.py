@@ -135,7 +135,7 @@ class Child:
         try:
             self._decoder.restart()
             while awaited:
-                rest = self._write(rest)
+                unsent, rest = rest, self._write(rest)
                 for message in self._read(blocked=bool(rest)):
                     if not awaited:
                         raise ProtocolError("more than one reply")
@@ -145,7 +145,8 @@ class Child:
                     self._decoder.grant()
                     yield answer
                     self._watch.begin(*seconds)
-                waits_for_us = bool(rest) or bool(self._poll.poll(0))
+                # one that hangs leaves its pipe full: only what could be written just now was waited for
+                waits_for_us = len(rest) < len(unsent) or bool(self._poll.poll(0))
                 reached = self._watch.limit_reached(waits_for_us)
                 if awaited and reached and (not waits_for_us or reached.code == "run.budget"):
                     raise self._died(reached)
