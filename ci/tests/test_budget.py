@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from sandbox_samples import CASE, LEDGER, RIGHT, SHORT
 
-from autograder.grading.one.loaded_submission import MOST_NOTES, LoadedSubmission
-from autograder.sandbox.client import Died, ForkServer
-from autograder.sandbox.limits import MIB
+from autograder.contract.operations import Operation
+from autograder.grading.one.loaded_submission import LoadedSubmission
+from autograder.sandbox.client import Died, ForkServer, request_for
+from autograder.sandbox.limits import MIB, MOST_NOTES
 
 POOR = replace(SHORT, submission_s=1.0, submission_wall_s=30.0, submission_bytes=2 * MIB, wall_s=10)
 SLOW_LOADS = {
@@ -60,6 +61,17 @@ def test_no_way_of_loading_slowly_outlasts_the_budget(kind: str, poor: ForkServe
     assert ends & {"run.budget", "cell.stopped"}, "neither ended nor left out"
 
 
+def test_a_child_that_never_reads_what_it_is_asked_is_ended_all_the_same(poor: ForkServer) -> None:
+    """More is asked than a pipe holds: what is still to be written is no excuse for the one who does not read."""
+    large = Operation("fill", ("m", 1), payload=bytes(300_000))
+    poor.begin_submission()
+    with poor.spawn() as child:
+        child.load(["def estimate_kv_cache_bytes(*_):\n    while True: pass"])
+        with pytest.raises(Died) as died:
+            list(child.answers([request_for([[LEDGER]]), request_for([[large]])]))
+    assert died.value.finding.code == "run.cpu"
+
+
 def test_replies_just_below_a_limit_are_counted_together(poor: ForkServer) -> None:
     assert "run.budget" in spend(poor, [TALKS])
 
@@ -88,4 +100,4 @@ def test_a_report_has_room_for_some_notes_on_cells_and_counts_the_rest(poor: For
     submission.close()
     codes = [note.code for note in submission.notes]
     assert codes == ["cell.failed"] * MOST_NOTES + ["cell.more"]
-    assert submission.notes[-1].details == {"count": 60}
+    assert submission.notes[-1].details["count"] == 60
