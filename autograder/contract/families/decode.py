@@ -5,7 +5,7 @@ import random
 from autograder.contract.families.family import HUGE_IDS, Draft, Range, between, family, length_of, pools_of_all_sizes
 
 
-@family("q3.real_size", num_blocks=(5, 2000), block_size=(1, 1200), table=(1, 900))
+@family("q3.real_size", num_blocks=(5, 2000), block_size=(2, 1200), table=(1, 900))
 def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, table: Range) -> Draft:
     """Grow requests with scattered tables of all sizes side by side, over the ends of blocks and into a full pool."""
     script, pools = Draft("float16"), pools_of_all_sizes(numbers, num_blocks, block_size)
