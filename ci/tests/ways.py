@@ -11,6 +11,8 @@ from commands import autograder
 
 NOT_ALL_GRADABLE = 1
 """The exit status of grading this class: some of its files are no submissions."""
+SEED = "c0" * 32
+"""The seed of the course: what becomes of a sample is the same with any."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +30,13 @@ class Way:
         """Return the course's pyproject.toml; the language stands there unless each command is told."""
         language = "" if self.by_option else f'language = "{self.lang}"\n'
         counts = f"readiness_counts = {str(self.gpu_part == 'counts').lower()}\n"
-        return f'[tool.autograder]\nfeedback = "{self.feedback}"\ngpu = "{self.gpu}"\n{language}{counts}'
+        shown = f'feedback = "{self.feedback}"\ngpu = "{self.gpu}"\n'
+        return f'[tool.autograder]\nseed_file = "course-seed.txt"\n{shown}{language}{counts}'
 
     def run(self, work: Path, command: str, *args: object, status: int = 0) -> None:
         """Run one command in the course's folder and see that it ends as it must, without a word of complaint."""
         (work / "pyproject.toml").write_text(self.settings(), encoding="utf-8")
+        (work / "course-seed.txt").write_text(SEED, encoding="utf-8")
         done = autograder(command, *args, *(("--lang", self.lang) if self.by_option else ()), cwd=work)
         assert (done.returncode, done.stderr) == (status, ""), done.stderr + done.stdout[-2000:]
 

@@ -74,4 +74,8 @@ def crowd(numbers: random.Random, num_blocks: Range, block_size: Range, prompt_b
                     gone.append(holding.pop(numbers.randrange(len(holding))))
                     script.vacate(gone[-1])
             left -= len(script.operations) - start
-    return script.new(6, 2, 1).again_and_again(305)
+    script.new(num_blocks[0], block_size[0] + 1, 1)
+    with script.quietly():
+        for i in range(305):  # a manager grows old with one small request at a time
+            script.arrive(f"again{i % 7}", 1 + i % 3).vacate(f"again{i % 7}")
+    return script

@@ -54,7 +54,7 @@ def sizes(numbers: random.Random, num_blocks: Range, block_size: Range, head_dim
     return script
 
 
-@family("q4.again", num_blocks=(40, 50), block_size=(2, 4), head_dim=(1, 3), table=(12, 18), reads=(202, 215))
+@family("q4.again", num_blocks=(40, 50), block_size=(2, 4), head_dim=(1, 3), table=(22, 26), reads=(202, 215))
 def again(
     numbers: random.Random, num_blocks: Range, block_size: Range, head_dim: Range, table: Range, reads: Range
 ) -> Draft:

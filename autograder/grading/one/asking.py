@@ -73,8 +73,8 @@ class Asking:
         if scenario.by_hand and self._used_is_lost(scenario):
             return self._by_hand(scenario)
         outcome = first if first and first.status == "not attempted" else self._alone(scenario, first)
-        if outcome.status not in ("failed", "could not run"):
-            return outcome
+        if outcome.status not in ("failed", "could not run") or not self._together:
+            return outcome  # what a device saw of a call is judged with that call: no part of a case stands alone
         if self._only_what_follows_died(scenario, outcome):
             return PASSED
         if scenario.question != self._table.given_code and self._may_be_foreign(scenario, outcome):
