@@ -34,7 +34,7 @@ from autograder.reporting.received_bundle import results_of, submission_of, veri
 from autograder.reporting.schema import from_row
 from autograder.reporting.words import Words
 from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, ProtocolError
-from autograder.sandbox.trusted.validate_reply import errors_of, traces_of
+from autograder.sandbox.trusted.validate_reply import notes_of, traces_of
 
 SLOW_S = 5.0
 ODD: tuple[Any, ...] = (
@@ -47,6 +47,7 @@ TOKENS = (
     b"PK\x05\x06",
     b"\xff\xff\xff\xff", b"NaN", b"1e999", b"\n", b"# %%\n", b"'''", b"../", b"\\ud800", b"<<<<<<< ", b'"outputs":[',
 )  # fmt: skip
+NOTE = {"code": "cell.failed", "details": {"cell": 1, "error": "NameError", "text": "x", "line": "y"}}
 WORDS = Words("en")
 
 
@@ -133,7 +134,7 @@ def reply(data: st.DataObject) -> str:
     scenario = data.draw(st.sampled_from(CASES))
     state = {"managers": {"m": {"num_blocks": 4, "block_size": 2, "free": {"list": [1]}, "pool": None}}, "requests": {}}
     seen = [{"returned": None, "state": state if step == 0 else None} for step in range(len(scenario.operations))]
-    answer = data.draw(changed_json(({"traces": [seen]}, {"loaded": {"errors": []}}, {"cell": 1})))
+    answer = data.draw(changed_json(({"traces": [seen]}, {"loaded": [NOTE]}, {"cell": 1})))
     text = json.dumps(answer).encode()
     frame = HEADER.pack(MAGIC, len(text), 0) + text
     if data.draw(st.booleans()):
@@ -142,7 +143,7 @@ def reply(data: st.DataObject) -> str:
         for message in Decoder(LIMIT).feed(frame):
             decoded = message.read()
             if "loaded" in decoded.data:
-                errors_of(decoded.data["loaded"], 3)
+                notes_of(decoded.data["loaded"], 3)
             else:
                 [trace] = traces_of(decoded, [len(scenario.operations)])
                 first_deviation(scenario.question, scenario.operations, trace, scenario.focus)
@@ -232,7 +233,7 @@ def raw(content: bytes) -> None:
         for message in Decoder(LIMIT).feed(content):
             frame = message.read()
             if "loaded" in frame.data:
-                errors_of(frame.data["loaded"], 3)
+                notes_of(frame.data["loaded"], 3)
             else:
                 traces_of(frame, [2])
 

@@ -109,7 +109,7 @@ def test_a_refused_prefill_that_clears_the_pool_fails() -> None:
 
 def test_a_ledger_that_is_wrong_for_one_dtype_fails_that_dtype() -> None:
     line = "kv_bytes_per_token = 2 * num_layers * num_kv_heads * head_dim * dtype_bytes"
-    found = verdicts(patched((line, f"{line} if dtype_bytes > 1 else 0")), "g1")
+    found = verdicts(patched((line, f"{line} * (2 if dtype_bytes == 1 else 1)")), "g1")
     assert [case for case, verdict in found.items() if verdict.status == "failed"] == ["g1.float8"]
     assert found["g1.float8"].finding == Finding("device.ledger")
 

@@ -48,8 +48,8 @@ from pathlib import Path
 from autograder.sandbox.trusted.gpu_server import GpuServer
 server = GpuServer("fakegpu", secrets=[Path({str(SECRET)!r})])
 with server.spawn() as child:
-    [error] = child.load([sys.argv[1]])
-print(json.dumps({{"breaches": server.breaches, "said": error["text"]}}))
+    [note] = child.load([sys.argv[1]])
+print(json.dumps({{"breaches": server.breaches, "said": note["details"]["text"]}}))
 """
 
 

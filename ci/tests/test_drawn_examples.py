@@ -28,7 +28,7 @@ SMALL = [
     ("q2.crowd", [(CEILING, "needed_blocks = max(1, req.seq_len // self.block_size)")]),
     ("q2.crowd", [(TAKE, BY_ID)]),
     ("q2.small_scope", [(CEILING, "needed_blocks = req.seq_len // self.block_size + 1")]),
-    ("q3.real_size", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")]),
+    ("q3.real_size", [(NEEDS_BLOCK, "is_new_block_needed = req.seq_len % self.block_size == 1")]),
     ("q3.long_life", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
     ("q3.small_scope", [(NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 0")]),
     ("q4.real_size", [(READ, "for block in sorted(req.block_table)]")]),

@@ -9,6 +9,7 @@ import pytest
 from classes import CEILING, solution
 from commands import ROOT, autograder
 
+from autograder.contract.families.drawn import drawn_scenarios
 from autograder.contract.seed import PUBLIC, Seed, SeedError, new_seed, read_seed
 from autograder.grading.one import hidden_test_files
 from autograder.grading.one.asking import _request
@@ -119,9 +120,11 @@ def test_the_same_seed_gives_the_same_bytes_and_another_the_same_points(graded, 
 
 
 def test_the_grader_says_once_that_its_cases_are_public(graded, tmp_path):
-    for name in ("bob.py", "cyd.py"):
-        shutil.copy(course(tmp_path) / "ada.py", tmp_path / name)
-    done = autograder("grade", ".", cwd=tmp_path)
+    (tmp_path / "class").mkdir()
+    for name in ("ada.py", "bob.py", "cyd.py"):
+        shutil.copy(course(tmp_path) / "ada.py", tmp_path / "class" / name)
+    done = autograder("grade", "class", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert done.stderr.count("drawn cases are public") == 1
     again = autograder("grade", "ada.py", "-o", "again", cwd=graded)
     assert "public" not in again.stderr + again.stdout
@@ -156,8 +159,11 @@ def test_runs_of_different_seeds_are_not_merged(graded, tmp_path):
 def test_no_request_to_a_child_holds_the_seed():
     seed = Seed(ONE)
     for question in ("q1", "q2", "q3", "q4", "q5"):
-        assert ONE.encode() not in _request(question, seed).wire
-        assert _request(question, seed).wire != _request(question, Seed(OTHER)).wire
+        for by_hand in (False, True):
+            wire, other = (_request(s, question, by_hand).wire for s in (seed, Seed(OTHER)))
+            assert ONE.encode() not in wire
+            drawn = [s for s in drawn_scenarios(seed).values() if s.question == question]
+            assert (wire != other) is any(s.by_hand or not by_hand for s in drawn)
 
 
 def test_the_version_of_the_tests_does_not_depend_on_the_seed(graded):

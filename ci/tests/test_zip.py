@@ -121,7 +121,7 @@ SOURCES = (
     "README.md",
     "LICENSE",
     "ci/requirements.lock",
-    "autograder/cli.py",
+    "autograder/cli/grading.py",
     "autograder/contract/model.py",
     "autograder/hidden_tests/q1_ledger.py",
     "autograder/sandbox/inside/given_cells.json",

@@ -89,7 +89,7 @@ def _with_examples(handle: SubmissionHandle, tests: tuple[TestResult, ...]) -> t
         if test.status == "failed":
             failed.setdefault(test.question, []).append(test)
     examples = {
-        cases[0].id: shortest_example(handle.submission, [handle.decisive(case.id) for case in cases])
+        cases[0].id: shortest_example(handle.submission, [form for case in cases for form in handle.to_show(case.id)])
         for cases in failed.values()
     }
     return tuple(replace(test, example=examples.get(test.id)) for test in tests)

@@ -46,9 +46,11 @@ class SubmissionHandle:
             self._verdicts = attribute(questions(), self._asking.outcomes())
         return self._verdicts
 
-    def decisive(self, case: str) -> Scenario:
-        """Return the form of a case that did not pass which its verdict rests on."""
-        return self._asking.decisive.get(case, self.cases[case])
+    def to_show(self, case: str) -> tuple[Scenario, ...]:
+        """Return the forms in which a case that did not pass may be shown, the shorter one by hand first."""
+        whole = self.cases[case]
+        decisive = self._asking.decisive.get(case, whole)
+        return (whole.form_by_hand, decisive) if whole.by_hand and decisive.by_hand else (decisive,)
 
     def check(self, case: str) -> None:
         """Raise :class:`CaseNotPassed` unless the submission passes ``case``."""
