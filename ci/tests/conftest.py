@@ -1,6 +1,7 @@
 """What holds for a whole run of the tests: nothing outside their own folders is different when it ends."""
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ SLOW = frozenset(
 )
 """Files that grade whole classes, build the zip, start a server per kind of machine or open a browser."""
 
+STRAGGLERS_S = 15
 BEFORE = pytest.StashKey[Footprint]()
 
 
@@ -53,6 +55,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if before is None:
         return
     changes = before.changes_until(Footprint.now())
+    for _ in range(STRAGGLERS_S):  # a server of a worker that has just ended may be on its way out
+        if not any("lives on" in change for change in changes):
+            break
+        time.sleep(1)
+        changes = before.changes_until(Footprint.now())
     if changes:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter = session.config.pluginmanager.get_plugin("terminalreporter")
