@@ -47,7 +47,7 @@ def _prefill() -> list[Scenario]:
         boundaries.new(11, size, 1)
         for r, length in zip("ABCD", lengths, strict=False):
             boundaries.arrive(r, length)
-    boundaries.new(4, 91, 1).arrive("A", 273)
+    boundaries.new(4, 91, 1).request("A", 273, 0).prefill("A")
     return [
         Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
         boundaries.scenario("q2.boundaries"),
