@@ -49,11 +49,13 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[GradeL
         versions={**FULL.versions, "tests": hidden_test_files.tests_version()},
     )
     (work / "class").mkdir()
+    for student in (*KEPT, *GRADED):
+        (work / "class" / f"{student}.py").write_bytes(source)
+    authors = {entry.student: entry.who for entry in discover([work / "class"])}
     with Journal(work / "out", resume=False) as journal:
         for student, changes in {**KEPT, **GRADED}.items():
-            (work / "class" / f"{student}.py").write_bytes(source)
             for change in changes:
-                journal.append(row(change(replace(known, student=student))))
+                journal.append(row(change(replace(known, student=student, who=authors[student]))))
         journal.append(row(replace(known, student="left-the-course")))
     failure = work / "out" / "students" / "no-row" / "error.txt"
     failure.parent.mkdir(parents=True)
