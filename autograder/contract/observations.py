@@ -43,12 +43,6 @@ def _items_of(value: Any, tags: tuple[str, ...]) -> list[Any] | None:
     return items if tag in tags and isinstance(items, list) else None
 
 
-def texts_of(value: Any) -> list[str]:
-    """Return the texts in a tagged list; none where it is no list, or has something else in it."""
-    items = (_items_of(value, ("list",)) or []) if isinstance(value, dict) else []
-    return [item["str"] for item in items if isinstance(item, dict) and isinstance(item.get("str"), str)]
-
-
 def not_ids(what: str, value: Any, tags: tuple[str, ...] = ORDERED) -> Finding:
     """Say why a value is no collection of block ids: it is not there, no collection, or has something else in it."""
     items = _items_of(value, tags)

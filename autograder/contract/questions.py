@@ -43,7 +43,6 @@ class Question:
     todo: int | None = None
     call: str | None = None
     blanks: frozenset[str] = frozenset()
-    unjudged: frozenset[str] = frozenset()
     twin: str | None = None
 
     @property
@@ -125,8 +124,8 @@ def read_table(path: Path) -> Questions:
 def _question(id: str, entry: dict[str, Any]) -> Question:
     before_all = entry.pop("after", [])
     cases = tuple(_case(case, before_all) for case in entry.pop("cases"))
-    blanks, unjudged = (frozenset(entry.pop(name, ())) for name in ("blanks", "unjudged"))
-    return Question(id=id, cases=cases, blanks=blanks, unjudged=unjudged, **entry)
+    blanks = frozenset(entry.pop("blanks", ()))
+    return Question(id=id, cases=cases, blanks=blanks, **entry)
 
 
 def _case(entry: dict[str, Any], before_all: list[str]) -> Case:

@@ -57,11 +57,6 @@ class LoadedSubmission:
                 return Finding(_WHY_MISSING[note.code], {**note.details, **error, "name": name, "todo": todo})
         return Finding("open.missing", {"name": name, "todo": todo})
 
-    @property
-    def next_is_alone(self) -> bool:
-        """Whether whatever runs next has a fresh child."""
-        return self._child is None
-
     def run(self, operations: Sequence[Operation], alone: bool, patience: float = 1.0) -> list[Any]:
         """Return the trace of ``operations``, in the shared child or ``alone`` in a fresh one; raise ``Died``.
 
