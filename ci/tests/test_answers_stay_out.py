@@ -25,7 +25,7 @@ from autograder.sandbox.client import Limits
 with ForkServer(Limits(load_cpu_s=60, case_cpu_s=60, wall_s=100, idle_s=20)) as patient:
     with patient.spawn() as child:
         errors = child.load([{source!r}])
-print(json.dumps(errors[0]["text"] if errors else "the hunt did not end"))
+print(json.dumps(errors[0]["details"]["text"] if errors else "the hunt did not end"))
 """
     return str(run_in(environment, body, package_root))
 

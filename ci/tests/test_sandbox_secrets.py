@@ -40,7 +40,7 @@ def test_environment_frames_and_objects_hold_no_secret() -> None:
     _, environment, held, frames, _ = trace([LOOK_AROUND], [LEDGER])[0]["returned"]["list"]
     assert set(environment["str"].split()) <= {
         "PATH", "HOME", "LANG", "PYTHONHASHSEED", "PYTORCH_NVML_BASED_CUDA_CHECK",
-        "CUDA_CACHE_DISABLE", "GLIBC_TUNABLES", "LD_LIBRARY_PATH", "LC_CTYPE",
+        "CUDA_CACHE_DISABLE", "CUDA_MPS_PIPE_DIRECTORY", "GLIBC_TUNABLES", "LD_LIBRARY_PATH", "LC_CTYPE",
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
     }  # fmt: skip
     assert held == 0
@@ -54,7 +54,7 @@ def test_no_text_of_the_grader_s_secrets_stands_in_a_child_s_memory() -> None:
     with spawn() as child:
         child.load([RIGHT])
         memory = writable_memory(child._pid)
-    assert docstring(Path(PACKAGE, "sandbox", "worker.py")) in memory  # the search does find what is loaded
+    assert docstring(Path(PACKAGE, "sandbox", "inside", "worker.py")) in memory  # the search does find what is loaded
     assert [name for name, line in secrets.items() if len(line) > 20 and line in memory] == []
 
 

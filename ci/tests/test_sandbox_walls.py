@@ -103,13 +103,13 @@ PROGRAM = f"""
 def attack(cells):
     with server.spawn() as child:
         errors = child.load(cells)
-        return errors, child.run([Operation("ledger", ())])[0].get("returned", "nothing")
+        return errors, child.run([Operation("ledger", (2, 3, 4, 5, 6))])[0].get("returned", "nothing")
 
 print(json.dumps({{
     "layers": server.layers,
     "probe": server.breaches,
     "attack": attack([{ATTACKS!r}]),
-    "needs": attack([{NEEDS!r}, {RIGHT!r}, "def estimate_kv_cache_bytes(): return 1"]),
+    "needs": attack([{NEEDS!r}, {RIGHT!r}, "def estimate_kv_cache_bytes(*args): return 1"]),
 }}))
 """
 
@@ -142,7 +142,7 @@ INSTALLED = """
 import sys
 sys.path.append({packages!r})
 import neighbour, pathlib, autograder
-def estimate_kv_cache_bytes():
+def estimate_kv_cache_bytes(*args):
     return neighbour.WORD
 pathlib.Path(autograder.__file__).read_text()
 """
@@ -156,11 +156,11 @@ def test_an_installed_grader_is_unreadable_beside_readable_packages(environment:
     program = f"""
         with server.spawn() as child:
             errors = child.load([{INSTALLED.format(packages=str(packages))!r}])
-            print(json.dumps([server.breaches, errors, child.run([Operation("ledger", ())])[0]["returned"]]))
+            print(json.dumps([server.breaches, errors, child.run([Operation("ledger", (2, 3, 4, 5, 6))])[0]["returned"]]))
         """
     breaches, errors, answer = run_in(environment, program, package_root=packages)
     assert (breaches, answer) == ([], {"str": "here"})
-    assert [error["name"] for error in errors] in (["PermissionError"], ["FileNotFoundError"])
+    assert [error["details"]["error"] for error in errors] in (["PermissionError"], ["FileNotFoundError"])
 
 
 def test_without_any_wall_around_files_the_probe_reports_a_breach() -> None:

@@ -85,7 +85,10 @@ class Server(ABC):
     @cached_property
     def _free_threads(self) -> list[str]:
         with self.spawn() as child:
-            child.load([])  # it answers from behind the walls
+            try:
+                child.load([])  # it answers from behind the walls
+            except Died:
+                return ["a child ended before its threads could be looked at"]
             return free_threads(child.pid, self.layers["seccomp"] == "on")
 
     @cached_property
