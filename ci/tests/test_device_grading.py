@@ -60,7 +60,7 @@ def test_readiness_is_not_shown_as_zero_points(ready: SubmissionResult) -> None:
     report = student_files(ready, WORDS, "hint")["report.md"].decode()
     assert "GPU readiness: 13 of 13 checks passed" in report
     assert "0 of 0" not in report
-    assert grades_csv([ready]).decode().splitlines()[1] == "ada,graded,,,,,,,,,,0,0,20"
+    assert grades_csv([ready]).decode().splitlines()[1] == "ada,graded,,,,,,,,,,0,0,20,0,,,,,,"
 
 
 def test_points_are_earned_on_the_stand_in_only_where_the_course_says_so(counted: SubmissionResult) -> None:

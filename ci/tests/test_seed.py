@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from classes import CEILING, solution
-from commands import ROOT, autograder
+from commands import ROOT, autograder, complaints
 
 from autograder.contract.families.drawn import drawn_scenarios
 from autograder.contract.seed import PUBLIC, Seed, SeedError, new_seed, read_seed
@@ -33,7 +33,7 @@ def course(folder: Path, seed: str | bytes | None = None) -> Path:
 def refusal(done) -> str:
     """Return the one sentence with which a command ended."""
     assert done.returncode == 2, done.stdout + done.stderr
-    [line] = [line for line in done.stderr.splitlines() if "no seed of its own" not in line]
+    [line] = complaints(done.stderr)
     assert line.startswith("autograder: ")
     return line
 

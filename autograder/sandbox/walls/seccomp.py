@@ -98,7 +98,7 @@ def _listed(pyseccomp: Any, otherwise: Any, may_write_files: bool | None, drives
     for name in (*_ALLOWED, *((*gpu.CALLS, *_FOR_A_DRIVER) if drives_gpu else ())):
         allow(name)
     allow("clone", arg(0, masked, _CLONE_THREAD, _CLONE_THREAD))
-    allow("prlimit64", arg(2, equal, 0))
+    allow("prlimit64", arg(0, equal, 0), arg(2, equal, 0))  # to look at its own limits
     for name, position in () if may_write_files is None else (("open", 1), ("openat", 2)):
         if may_write_files:
             allow(name)
