@@ -5,12 +5,18 @@ You need not read it, and you may. Nothing in it is graded: grading uses your fu
 """
 
 from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from types import FrameType
 from typing import Any
 from typing import NamedTuple
 from zlib import crc32
+import _thread
 import builtins
 import contextlib
 import difflib
@@ -24,7 +30,9 @@ import os
 import otter
 import random
 import re
+import sys
 import tempfile
+import threading
 import time
 import torch
 import traceback
@@ -76,9 +84,9 @@ def say(en: str, zh: str) -> str:
     return {"en": en, "zh": zh}.get(notebook.language, f"{en} / {zh}")
 
 
-def plural(number: int, thing: str) -> str:
+def plural(number: int | str, thing: str) -> str:
     """Return "1 token" or "2 tokens"."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return f"{number} {thing}" if str(number) == "1" else f"{number} {thing}s"
 
 
 class Figure:
@@ -110,6 +118,7 @@ class Misshapen:
 
     words: str
     shape: tuple[int, ...] = ()
+    nothing: bool = False
 
 
 def number_pool(manager: Any) -> Any:
@@ -126,7 +135,8 @@ def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
     wanted = [req.seq_len, pool.shape[2]]
     if not isinstance(cache, torch.Tensor):
         kind = type(cache).__name__
-        return Misshapen(say(f"a {kind}; wanted a tensor of shape {wanted}", f"{kind}；应是形状 {wanted} 的张量"))
+        words = say(f"{kind}; wanted a tensor of shape {wanted}", f"{kind}；应是形状 {wanted} 的张量")
+        return Misshapen(words, nothing=cache is None)
     if list(cache.shape) != wanted:
         got = list(cache.shape)
         return Misshapen(say(f"shape {got}; wanted {wanted}", f"形状 {got}；应为 {wanted}"), tuple(got))
@@ -227,7 +237,7 @@ def broken_invariants(state: Snapshot) -> list[str]:
         spare = len(table) * state.block_size - seq_len
         if name in state.live and spare < 0:
             broken.append(say(f"{name} has tokens without a slot.", f"{name} 有 token 没有槽位可放。"))
-        if table and spare >= state.block_size:
+        if table and seq_len >= 0 and spare >= state.block_size:
             broken.append(say(f"{name} holds a block that it does not need.", f"{name} 多占了用不着的块。"))
     return broken
 
@@ -236,6 +246,7 @@ def broken_invariants(state: Snapshot) -> list[str]:
 
 
 Requests = dict[str, Any]
+PATIENCE = 3.0  # seconds for one step, which needs a millisecond
 VERBS = {  # verb -> how many numbers it takes (at least, at most), and its form
     "prefill": (0, 1, "A prefill 6"),
     "decode": (0, 1, "A decode"),
@@ -346,29 +357,47 @@ def is_open_todo(error: BaseException) -> bool:
 def attempt(manager: Any, requests: Requests, step: Step) -> object:
     """Carry out one step; an OOM and any other exception are outcomes too, an open TODO is not."""
     try:
-        introduce(requests, step)
-        return perform(manager, requests, step)
-    except Exception as error:
+        with interrupted_after(PATIENCE):
+            introduce(requests, step)
+            return perform(manager, requests, step)
+    except (Exception, KeyboardInterrupt) as error:
         if is_open_todo(error):
             raise
         return as_outcome(error)
 
 
-def as_outcome(error: Exception) -> Raised:
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Interrupt a loop that never ends, as the stop button would."""
+    timer = threading.Timer(seconds, _thread.interrupt_main)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def as_outcome(error: BaseException) -> Raised:
     """Return an exception as an outcome, with the student's line it came from."""
+    if isinstance(error, KeyboardInterrupt):
+        endless = say("stopped: the call was still running", "已中断：调用一直没有结束")
+        return Raised("Endless", endless, guilty_line(error))
     if isinstance(error, RuntimeError) and not isinstance(error, NotImplementedError) and "OOM" in str(error):
         return Raised("OOM", "OOM")
     return Raised(type(error).__name__, f"{type(error).__name__}: {error}", guilty_line(error))
 
 
 def guilty_line(error: BaseException) -> str:
-    """Return the last line of the notebook's own code that an exception passed through, or ""."""
+    """Return the line of the notebook's own code that an exception came from, and who called it, or ""."""
     frames = list(traceback.walk_tb(error.__traceback__))
     own = [i for i, (frame, _) in enumerate(frames) if frame.f_globals is notebook.names]
     if not own:
         return ""
-    entry = traceback.extract_tb(error.__traceback__)[own[-1]]
-    return say(f"line {entry.lineno}: {entry.line}", f"第 {entry.lineno} 行：{entry.line}")
+    lines = traceback.extract_tb(error.__traceback__)
+    first, last = lines[own[0]], lines[own[-1]]
+    ways = [first] if isinstance(error, RecursionError) else [last] if first.name == last.name else [first, last]
+    return " → ".join(say(f"line {way.lineno}: {way.line}", f"第 {way.lineno} 行：{way.line}") for way in ways)
 
 
 def in_words(outcome: object) -> str:
@@ -516,6 +545,8 @@ def right_boxes() -> list[Callable[[int, int], Box]]:
 Expected = tuple[int, int] | list[int] | str  # (tokens, blocks), rows of the pool, or the kind of exception
 Case = tuple[int, int, list[tuple[str, Expected]]]  # num_blocks, block_size, (step, what is right) ...
 
+HEAD_DIM = 5  # of the pools in checks and stories: no request there has 5 tokens, so a swapped shape shows
+
 LEDGERS: list[tuple[dict[str, int], tuple[int, int, int] | str]] = [
     (
         {"num_blocks": 1, "block_size": 1, "num_layers": 1, "num_kv_heads": 1, "head_dim": 1, "dtype_bytes": 1},
@@ -599,12 +630,12 @@ def rule(question: str) -> str:
         ),
     }[question]
 
-# -------------------- diagnose --------------------
-# From what went wrong to where to look: one sentence, and the student's own line.
+# -------------------- where --------------------
+# A failed step, and where in the student's function to look for its cause.
 
 
 class Failure(NamedTuple):
-    """The first wrong step of a case: what is right, what came, and the state around it."""
+    """The first wrong step of a case: what is right, what came, the state around it, and the student's own values."""
 
     question: str
     step: Step
@@ -612,6 +643,7 @@ class Failure(NamedTuple):
     got: object
     before: Snapshot
     after: Snapshot
+    values: dict[str, Any]
 
 
 def function_of(question: str) -> Callable[..., Any] | None:
@@ -633,12 +665,178 @@ def line_of(question: str, *beginnings: str) -> str:
                 return say(f"Look at line {number}: {line.strip()}", f"请看第 {number} 行：{line.strip()}")
     return ""
 
+# -------------------- diagnose_allocation --------------------
+# From a wrong prefill or decode to where to look.
+
+
+GUARD = ("if len(self.free_blocks)", "if not self.free_blocks", "raise RuntimeError", "raise")
+
+
+def prefill_advice(failure: Failure) -> tuple[str, str]:
+    """Return one sentence and one line for a prefill that went wrong."""
+    before, got, size = failure.before, failure.got, failure.after.block_size
+    count, choice = line_of("q2", "needed_blocks ="), line_of("q2", "allocated_blocks =")
+    seq_len = failure.after.tables[failure.step.name][1]
+    tokens = failure.step.numbers[0] if failure.step.numbers else seq_len
+    wanted = len({token // size for token in range(tokens)})
+    miscounted = "needed_blocks" in failure.values and whole(failure.values["needed_blocks"]) != wanted
+    blamed = count if miscounted else choice
+    if isinstance(got, str):
+        return say("Block numbers are Python integers.", "块号是 Python 整数。"), choice
+    if isinstance(got, Raised):
+        if got.kind == "ValueError" and failure.expected != "ValueError":
+            chosen = failure.values.get("allocated_blocks")
+            sound = isinstance(chosen, list) and len(set(chosen)) == len(chosen) and set(chosen) <= set(before.free)
+            taken = line_of("q2", "del self.free_blocks", "self.free_blocks =") if sound else ""
+            return say("allocated_blocks has to name different blocks that are still in the free list: only choose "
+                       "them, the given lines below take them out.",
+                       "allocated_blocks 里要写互不相同、而且还在空闲列表里的块：只选不取，下面给定的几行会把它们拿走。"), taken or choice  # fmt: skip
+        if failure.expected == "OOM":
+            return say("Whether there is enough has to be known before the first block is taken.",
+                       "拿走第一块之前，就要知道够不够。"), line_of("q2", "raise RuntimeError")  # fmt: skip
+        return say(f"{plural(tokens, 'token')} need {plural(wanted, 'block')} of {size}, and {len(before.free)} are "
+                   "free: that is enough.",
+                   f"{tokens} 个 token 需要 {wanted} 块（每块 {size} 个），空闲的有 {len(before.free)} 块：够用。"
+                   ), count if miscounted else line_of("q2", *GUARD)  # fmt: skip
+    if failure.expected == "OOM":
+        return say(f"The prompt does not fit, since {len(before.free)} blocks of {size} are free: an OOM has to be raised.",
+                   f"这个 prompt 放不下，因为空闲的只有 {len(before.free)} 块，每块 {size} 个：要抛出 OOM。"
+                   ), count if miscounted else line_of("q2", *GUARD)  # fmt: skip
+    if seq_len != tokens:
+        return say("Prefill leaves seq_len alone: the prompt's tokens are counted in it from the start.",
+                   "prefill 不改 seq_len：prompt 的 token 一开始就算在里面了。"), line_of("q2", "req.seq_len")  # fmt: skip
+    return _wrong_number(failure, tokens, wanted, blamed)
+
+
+def _wrong_number(failure: Failure, tokens: int, wanted: int, blamed: str) -> tuple[str, str]:
+    """Say why a request that got room holds too few blocks, or too many."""
+    size, held = failure.after.block_size, len(failure.after.tables[failure.step.name][0])
+    chosen, left = failure.values.get("allocated_blocks"), line_of("q2", "return")
+    needed = whole(failure.values.get("needed_blocks"))
+    if held == 0 and left:
+        return say("The function ends before the given lines below have run.",
+                   "函数在执行下面给定的几行之前就结束了。"), left  # fmt: skip
+    if isinstance(chosen, list) and held > len(chosen) == wanted:
+        return say("The given lines put allocated_blocks into the table; nothing else may.",
+                   "allocated_blocks 由给定的几行放进块表，别处不要再放。"), line_of("q2", "req.block_table")  # fmt: skip
+    if isinstance(chosen, list) and held == len(chosen) != needed == wanted:
+        return say(f"needed_blocks is right, but allocated_blocks has {len(chosen)}.",
+                   f"needed_blocks 是对的，allocated_blocks 里却有 {len(chosen)} 个。"), blamed  # fmt: skip
+    if held < wanted and tokens % size == 0:
+        return say(f"Too few: {tokens} tokens need {plural(wanted, 'block')} of {size}, and as many are free.",
+                   f"少了：{tokens} 个 token 需要 {wanted} 块（每块 {size} 个），空闲块也正好够。"), blamed  # fmt: skip
+    if held < wanted:
+        return say(f"Too few: {plural(held, 'block')} of {size} hold {held * size} of {plural(tokens, 'token')}. "
+                   "A part of a block is a block.",
+                   f"少了：{held} 块（每块 {size} 个）只放得下 {tokens} 个 token 中的 {held * size} 个。"
+                   "不满一块也要算一块。"), blamed  # fmt: skip
+    if tokens % size == 0 and held == wanted + 1:
+        return say(f"One too many: {tokens} tokens fill {wanted} blocks of {size} exactly.",
+                   f"多了一块：{tokens} 个 token 正好装满 {wanted} 块（每块 {size} 个）。"), blamed  # fmt: skip
+    if held > wanted:
+        return say(f"Too many: {plural(wanted, 'block')} of {size} would do for {plural(tokens, 'token')}.",
+                   f"多了：{tokens} 个 token 只需要 {wanted} 块（每块 {size} 个）。"), blamed  # fmt: skip
+    return "", blamed
+
+
+def decode_advice(failure: Failure) -> tuple[str, str]:
+    """Return one sentence and one line for a decode that went wrong."""
+    before, after, got, name = failure.before, failure.after, failure.got, failure.step.name
+    (old_table, old_len), (table, seq_len) = before.tables[name], after.tables[name]
+    room = len(old_table) * after.block_size
+    length = line_of("q3", "req.seq_len +=", "new_seq_len =")
+    boundary = line_of("q3", "is_new_block_needed")
+    held = say(f"Before the call {name} had {plural(old_len, 'token')} in room for {room}",
+               f"调用之前 {name} 有 {old_len} 个 token，手里的块放得下 {room} 个")  # fmt: skip
+    if failure.expected == "OOM" and isinstance(got, Raised):
+        return say("Nobody may notice a refused call: change things only after the check for OOM.",
+                   "被拒绝的调用不能留下痕迹：确认不会 OOM 之后再改动。"), line_of("q3", "req.seq_len")  # fmt: skip
+    if isinstance(got, str):
+        return say("Use integers only.", "只能用整数。"), length
+    if failure.expected == "OOM" and failure.values.get("is_new_block_needed") is True:
+        return say(f"{held}, and no block is free: an OOM has to be raised.",
+                   f"{held}，而且没有空闲块：要抛出 OOM。"), line_of("q3", *GUARD)  # fmt: skip
+    if isinstance(got, tuple) and seq_len != old_len + 1:
+        return say(f"One decode is one token: seq_len was {old_len} and is {seq_len} now.",
+                   f"一次 decode 就是一个 token：seq_len 原来是 {old_len}，现在是 {seq_len}。"), length  # fmt: skip
+    if table[: len(old_table)] != old_table:
+        return "", line_of("q3", "req.block_table.insert", "req.block_table")
+    if len(table) > len(old_table) + 1:
+        return say("One decode takes at most one block, and the given lines take it.",
+                   "一次 decode 最多取一块，而且由给定的几行来取。"), line_of("q3", "req.block_table")  # fmt: skip
+    if old_len < room:
+        return say(f"{held}: no block is needed, and yet one was asked for.",
+                   f"{held}：不需要新块，代码却去要了一块。"), boundary  # fmt: skip
+    if len(table) == len(old_table):
+        return say(f"{held}: all full, and yet no block was taken.", f"{held}：全满了，代码却没有取块。"), boundary
+    return "", boundary
+
+# -------------------- diagnose_read --------------------
+# From a wrong read to where to look.
+
+
+def read_advice(failure: Failure) -> tuple[str, str]:
+    """Return one sentence and one line for a read that brought back something else."""
+    got, state = failure.got, failure.after
+    pieces, joined = line_of("q4", "blocks", "cat_blocks"), line_of("q4", "cat_blocks")
+    if failure.after != failure.before:
+        return "", line_of("q4", "req.", "self.free_blocks") or joined
+    if isinstance(got, Misshapen):
+        return _misshapen(got, failure, pieces, joined)
+    if not isinstance(got, list):
+        return "", joined
+    table, size = list(state.tables[failure.step.name][0]), state.block_size
+    orders = {
+        say("in the order of the block numbers", "按块号从小到大"): sorted(table),
+        say("with the table read from its end", "从块表末尾往前"): table[::-1],
+        say("one after the other from the first block on", "从第一块起连着往后"): [
+            table[0] + i for i in range(len(table))
+        ],
+    }
+    for order, blocks in orders.items():
+        if blocks != table and got == [block * size + place for block in blocks for place in range(size)][: len(got)]:
+            return say(f"These are the rows {order}. The table says {table}.",
+                       f"读出的是{order}的各行。块表写的是 {table}。"), pieces  # fmt: skip
+    came_from = list(dict.fromkeys(row // size for row in got))
+    if set(came_from) <= set(table):
+        return say("Rows of the right blocks, mixed: all rows of one block come before those of the next.",
+                   "块是对的，行却混在了一起：一块的各行读完，才轮到下一块。"), joined  # fmt: skip
+    return say(f"These rows lie in blocks {came_from}. The table says {table}.",
+               f"这些行在块 {came_from} 里。块表写的是 {table}。"), pieces  # fmt: skip
+
+
+def _misshapen(got: Misshapen, failure: Failure, pieces: str, joined: str) -> tuple[str, str]:
+    seq_len, shape = failure.after.tables[failure.step.name][1], got.shape
+    if got.nothing:
+        return say("Nothing was returned. Is the given `return` line still there?",
+                   "什么也没有返回。给定的 `return` 那一行还在吗？"), line_of("q4", "return", "print") or joined  # fmt: skip
+    if len(shape) == 3:
+        return say("The pieces lie on top of one another; they should follow one another, along the token dimension.",
+                   "各段叠在了一起；应当沿 token 那一维首尾相接。"), joined  # fmt: skip
+    joined_shape = tuple(getattr(failure.values.get("cat_blocks"), "shape", ()))
+    if len(joined_shape) == 2 and joined_shape[0] == HEAD_DIM != joined_shape[1]:
+        return say("Rows and columns are swapped: a token is a row.", "行和列颠倒了：一个 token 是一行。"), joined
+    if len(shape) == 2 and shape[1] > HEAD_DIM:
+        return say("The pieces were put side by side: rows got wider instead of more.",
+                   "各段并排放了：行变宽了，行数没有变多。"), joined  # fmt: skip
+    if len(shape) == 2 and shape[0] > seq_len:
+        return say("The tail was not cut off.", "尾部没有切掉。"), line_of("q4", "return")
+    if len(shape) == 2:
+        return say("Rows are missing.", "少了几行。"), pieces if shape[0] % failure.after.block_size == 0 else joined
+    return "", line_of("q4", "self.physical_kv_cache", "pool") or joined
+
+# -------------------- diagnose --------------------
+# From what went wrong to where to look: one sentence, and the student's own line.
+
 
 def advice(failure: Failure) -> str:
     """Return what the failure most likely comes from and the line to look at, or ""."""
-    if isinstance(failure.got, Raised) and failure.got.kind not in ("OOM", "ValueError"):
-        told, line = _exception(failure, failure.got), say("In ", "出错在") + failure.got.line
-        line = line if failure.got.line else ""
+    got = failure.got
+    refused = isinstance(got, Raised) and (
+        got.kind == "OOM" or (got.kind, failure.step.verb) == ("ValueError", "prefill")
+    )
+    if isinstance(got, Raised) and not refused:
+        told, line = _exception(failure, got), say("In ", "出错在") + got.line if got.line else ""
     else:
         told, line = _BY_VERB.get(failure.step.verb, _nothing)(failure)
     return "\n".join(filter(None, (told, line)))
@@ -649,6 +847,11 @@ def _nothing(_: Failure) -> tuple[str, str]:
 
 
 def _exception(failure: Failure, raised: Raised) -> str:
+    if raised.kind == "Endless":
+        return say("A loop ends only if what it asks about changes inside it.",
+                   "循环条件里的东西在循环体内要有变化，循环才会结束。")  # fmt: skip
+    if raised.kind == "RecursionError":
+        return say("The function calls itself, again and again.", "函数一直在调用自己。")
     if raised.kind in ("UnboundLocalError", "NameError"):
         return say("A name is used that has no value here. Is a line still a comment, or `self.` or an import missing?",
                    "用到了一个没有值的名字。是不是某行还是注释，或者少了 `self.`、少了 import？")  # fmt: skip
@@ -664,120 +867,14 @@ def _exception(failure: Failure, raised: Raised) -> str:
     if raised.kind == "AttributeError":
         return say("A request has request_id, seq_len and block_table; the manager's names stand in its class above.",
                    "请求有 request_id、seq_len 和 block_table；管理器的各个名字见上面的类。")  # fmt: skip
+    if "positional argument" in raised.words:
+        return say("A method's first argument is `self`; keep the given first line.",
+                   "方法的第一个参数是 `self`；请保留给定的第一行。")  # fmt: skip
     if failure.expected == "OOM":
         return say('A full pool is told with RuntimeError("OOM").', '池满要用 RuntimeError("OOM") 来报告。')
     if "ellipsis" in raised.words:
         return say("A `...` is still where your expression goes.", "还有 `...` 没有换成你的表达式。")
     return ""
-
-
-def _prefill(failure: Failure) -> tuple[str, str]:
-    before, after, got = failure.before, failure.after, failure.got
-    size = after.block_size
-    count, choice = line_of("q2", "needed_blocks ="), line_of("q2", "allocated_blocks =")
-    held = len(after.tables.get(failure.step.name, ((), 0))[0])
-    if isinstance(got, Raised) and got.kind == "ValueError" and failure.expected != "ValueError":
-        return say("allocated_blocks has to name different blocks that are still in the free list: only choose them, "
-                   "the given lines below take them out.",
-                   "allocated_blocks 里要写互不相同、而且还在空闲列表里的块：只选不取，下面给定的几行会把它们拿走。"), choice  # fmt: skip
-    if isinstance(got, Raised) and failure.expected == "OOM":
-        return say("Whether there is enough has to be known before the first block is taken.",
-                   "拿走第一块之前，就要知道够不够。"), line_of("q2", "raise RuntimeError")  # fmt: skip
-    if isinstance(failure.expected, tuple):
-        tokens, wanted = failure.expected
-        if isinstance(got, Raised):
-            return say(f"{plural(tokens, 'token')} need {plural(wanted, 'block')} of {size}, and {len(before.free)} are "
-                       "free: that is enough.",
-                       f"{tokens} 个 token 需要 {wanted} 块（每块 {size} 个），空闲的有 {len(before.free)} 块：够用。"), count  # fmt: skip
-        if isinstance(got, tuple) and got[0] != tokens:
-            return say("Prefill leaves seq_len alone: the prompt's tokens are counted in it from the start.",
-                       "prefill 不改 seq_len：prompt 的 token 一开始就算在里面了。"), line_of("q2", "req.seq_len")  # fmt: skip
-        left = line_of("q2", "return")
-        if held == 0 and left:
-            return say("The function ends before the given lines below have run.",
-                       "函数在执行下面给定的几行之前就结束了。"), left  # fmt: skip
-        if held < wanted and tokens % size == 0:
-            return say(f"Too few: {tokens} tokens need {plural(wanted, 'block')} of {size}, and as many are free.",
-                       f"少了：{tokens} 个 token 需要 {wanted} 块（每块 {size} 个），空闲块也正好够。"), choice  # fmt: skip
-        if held < wanted:
-            return say(f"Too few: {plural(held, 'block')} of {size} hold {held * size} of {plural(tokens, 'token')}. "
-                       "A part of a block is a block.",
-                       f"少了：{held} 块（每块 {size} 个）只放得下 {tokens} 个 token 中的 {held * size} 个。"
-                       "不满一块也要算一块。"), count  # fmt: skip
-        if tokens % size == 0 and held == wanted + 1:
-            return say(f"One too many: {tokens} tokens fill {wanted} blocks of {size} exactly.",
-                       f"多了一块：{tokens} 个 token 正好装满 {wanted} 块（每块 {size} 个）。"), count  # fmt: skip
-        if held > wanted:
-            return say(f"Too many: {plural(wanted, 'block')} would do. Choose needed_blocks of them, not all.",
-                       f"多了：只需要 {wanted} 块。请只选 needed_blocks 块，不要全选。"), choice  # fmt: skip
-    if failure.expected == "OOM" and isinstance(got, tuple):
-        return say(f"The prompt does not fit: {len(before.free)} blocks of {size} are free.",
-                   f"这个 prompt 放不下：空闲的只有 {len(before.free)} 块，每块 {size} 个。"), count  # fmt: skip
-    return "", ""
-
-
-def _decode(failure: Failure) -> tuple[str, str]:
-    before, after, got, name = failure.before, failure.after, failure.got, failure.step.name
-    (old_table, old_len), (table, seq_len) = before.tables[name], after.tables[name]
-    room = len(old_table) * after.block_size
-    length = line_of("q3", "req.seq_len +=", "new_seq_len =")
-    boundary = line_of("q3", "is_new_block_needed")
-    held = say(f"Before the call {name} had {plural(old_len, 'token')} in room for {room}",
-               f"调用之前 {name} 有 {old_len} 个 token，手里的块放得下 {room} 个")  # fmt: skip
-    if failure.expected == "OOM" and isinstance(got, Raised):
-        return say("Nobody may notice a refused call: change things only after the check for OOM.",
-                   "被拒绝的调用不能留下痕迹：确认不会 OOM 之后再改动。"), line_of("q3", "req.seq_len")  # fmt: skip
-    if isinstance(got, str):
-        return say("Use integers only.", "只能用整数。"), length
-    if isinstance(got, tuple) and seq_len != old_len + 1:
-        return say(f"One decode is one token: seq_len went from {old_len} to {seq_len}.",
-                   f"一次 decode 就是一个 token：seq_len 却从 {old_len} 变成了 {seq_len}。"), length  # fmt: skip
-    if table[: len(old_table)] != old_table:
-        return "", line_of("q3", "req.block_table.insert", "req.block_table")
-    if old_len < room:
-        return say(f"{held}: no block is needed, and yet one was asked for.",
-                   f"{held}：不需要新块，代码却去要了一块。"), boundary  # fmt: skip
-    if len(table) == len(old_table):
-        return say(f"{held}: all full, and yet no block was taken.", f"{held}：全满了，代码却没有取块。"), boundary
-    return "", boundary
-
-
-def _read(failure: Failure) -> tuple[str, str]:
-    got, state = failure.got, failure.after
-    table, seq_len = state.tables[failure.step.name]
-    size = state.block_size
-    pieces, joined = line_of("q4", "blocks", "cat_blocks"), line_of("q4", "cat_blocks")
-    if isinstance(got, Misshapen):
-        if len(got.shape) == 3:
-            return say("The pieces lie on top of one another; they should follow one another, along the token dimension.",
-                       "各段叠在了一起；应当沿 token 那一维首尾相接。"), joined  # fmt: skip
-        if len(got.shape) == 2 and got.shape[0] > seq_len:
-            return say("The tail was not cut off.", "尾部没有切掉。"), ""
-        if len(got.shape) == 2 and got.shape[1] > 2:
-            return say("The pieces were put side by side: rows got wider instead of more.",
-                       "各段并排放了：行变宽了，行数没有变多。"), joined  # fmt: skip
-        if len(got.shape) == 2:
-            return say("Rows are missing.", "少了几行。"), pieces if got.shape[0] % size == 0 else joined
-        return "", line_of("q4", "self.physical_kv_cache", "pool") or joined
-    if not isinstance(got, list):
-        return "", joined
-    orders = {
-        say("in the order of the block numbers", "按块号从小到大"): sorted(table),
-        say("with the table read from its end", "从块表末尾往前"): list(reversed(table)),
-        say("one after the other from the first block on", "从第一块起连着往后"): [
-            table[0] + i for i in range(len(table))
-        ],
-    }
-    for order, blocks in orders.items():
-        if got == [block * size + place for block in blocks for place in range(size)][:seq_len] and blocks != list(
-            table
-        ):
-            return say(f"These are the rows {order}. The table says {list(table)}.",
-                       f"读出的是{order}的各行。块表写的是 {list(table)}。"), pieces  # fmt: skip
-    if {row // size for row in got} <= set(table):
-        return say("Rows of the right blocks, mixed: all rows of one block come before those of the next.",
-                   "块是对的，行却混在了一起：一块的各行读完，才轮到下一块。"), joined  # fmt: skip
-    return "", pieces
 
 
 def _release(failure: Failure) -> tuple[str, str]:
@@ -789,33 +886,88 @@ def _release(failure: Failure) -> tuple[str, str]:
 
 
 _BY_VERB: dict[str, Callable[[Failure], tuple[str, str]]] = {
-    "prefill": _prefill,
-    "decode": _decode,
-    "read": _read,
+    "prefill": prefill_advice,
+    "decode": decode_advice,
+    "read": read_advice,
     "release": _release,
 }
 
+# -------------------- diagnose_ledger --------------------
+# From a wrong number of the ledger to its factor and its line.
 
-def ledger_advice(sizes: dict[str, int], expected: tuple[int, ...], got: tuple[object, ...]) -> str:
+
+def ledger_advice(expected: tuple[int, ...], got: tuple[object, ...]) -> str:
     """Return which of the three numbers is the first wrong one, by what factor, and its line."""
     names = ("kv_bytes_per_token", "kv_bytes_per_block", "total_cache_bytes")
     for name, right, value in zip(names, expected, got, strict=True):
-        if value == right and not isinstance(value, (float, bool)):
+        number = whole(value)
+        if number == right:
             continue
-        if isinstance(value, float):
-            told = say(f"{name} is a float; bytes are counted in integers.", f"{name} 是浮点数；字节数要用整数。")
-        elif isinstance(value, int) and value > 0 and right % value == 0:
-            told = say(
-                f"{name} is too small by a factor of {right // value}.", f"{name} 只有应得的 1/{right // value}。"
-            )
-        elif isinstance(value, int) and value > 0 and value % right == 0:
-            told = say(
-                f"{name} is too large by a factor of {value // right}.", f"{name} 是应得的 {value // right} 倍。"
-            )
+        if number < 0:
+            told = say(f"{name} is {value!r}, a {type(value).__name__}; bytes are counted in integers.",
+                       f"{name} 是 {value!r}（{type(value).__name__}）；字节数要用整数。")  # fmt: skip
+        elif number and right % number == 0:
+            told = say(f"{name} is too small by a factor of {right // number}.",
+                       f"{name} 只有应得的 1/{right // number}。")  # fmt: skip
+        elif number and number % right == 0:
+            told = say(f"{name} is too large by a factor of {number // right}.",
+                       f"{name} 是应得的 {number // right} 倍。")  # fmt: skip
         else:
-            told = say(f"{name} is {in_words(value)}, not {right}.", f"{name} 是 {in_words(value)}，应为 {right}。")
+            told = say(f"{name} is {number}, not {right}.", f"{name} 是 {number}，应为 {right}。")
         return "\n".join(filter(None, (told, line_of("q1", f"{name} ="))))
     return ""
+
+# -------------------- own_values --------------------
+# What a student's own names held while their function ran: "needed_blocks = 4" tells more than a wrong state.
+
+
+ASKED_FOR = ("needed_blocks", "allocated_blocks", "new_seq_len", "is_new_block_needed", "blocks", "cat_blocks")
+LONGEST = 80
+
+
+@contextmanager
+def own_values() -> Iterator[dict[str, Any]]:
+    """While active, keep the first value of each name that a TODO asks for, as it was then."""
+    kept: dict[str, Any] = {}
+
+    def note(frame: FrameType, event: str, argument: object) -> Any:
+        for name in ASKED_FOR:
+            if name in frame.f_locals and name not in kept:
+                value = frame.f_locals[name]
+                kept[name] = list(value) if isinstance(value, list) else value
+        return note
+
+    def enter(frame: FrameType, event: str, argument: object) -> Any:
+        own = frame.f_globals is notebook.names and frame.f_code.co_name in FUNCTIONS.values()
+        return note if own else None
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        yield kept
+    finally:
+        sys.settrace(before)
+
+
+def in_short(value: Any) -> str:
+    """Return a value in a few words: a tensor by its shape, many tensors by their number, anything else as Python shows it."""
+    parts = list(value) if isinstance(value, (list, tuple)) else []
+    if parts and all(hasattr(part, "shape") for part in parts):
+        shape = list(parts[0].shape)
+        return say(f"{plural(len(parts), 'tensor')} of shape {shape}", f"{len(parts)} 个形状为 {shape} 的张量")
+    if hasattr(value, "shape") and list(value.shape):
+        return say(f"tensor of shape {list(value.shape)}", f"形状为 {list(value.shape)} 的张量")
+    text = repr(value)
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def told_values(values: dict[str, Any]) -> str:
+    """Return the line that shows a student their own values, "" where there are none."""
+    if not values:
+        return ""
+    pairs = [f"{name} = {in_short(value)}"
+             for name, value in values.items()]  # fmt: skip
+    return say("Your values: ", "你的变量：") + say("; ", "；").join(pairs)
 
 # -------------------- pool --------------------
 # The picture of the pool: one row per block, one cell per slot, as text and as SVG.
@@ -849,11 +1001,16 @@ def legend(state: Snapshot) -> list[str]:
     """Return one line per request: its length and its block table."""
     return [
         say(
-            f"{name}: {plural(seq_len, 'token')}, block table {list(table)}",
-            f"{name}：{seq_len} 个 token，块表 {list(table)}",
+            f"{name}: {plural(known(seq_len), 'token')}, block table [{', '.join(map(known, table))}]",
+            f"{name}：{known(seq_len)} 个 token，块表 [{', '.join(map(known, table))}]",
         )
         for name, (table, seq_len) in state.tables.items()
     ]
+
+
+def known(number: int) -> str:
+    """Return a number as it is drawn: "?" where the student's value is no integer."""
+    return "?" if number < 0 else str(number)
 
 
 def homeless_label(name: str, count: int) -> str:
@@ -1126,7 +1283,7 @@ def told(num_blocks: int, block_size: int, steps: tuple[str, ...]) -> Figure:
                              "开头要写块数和每块大小，都在 1 到 64 之间：play(5, 4, ...)。"))  # fmt: skip
     if not steps:
         raise StoryError(say('Add steps: play(5, 4, "A prefill 6").', '请写上步骤：play(5, 4, "A prefill 6")。'))
-    manager = new_manager(num_blocks, block_size, 2)
+    manager = new_manager(num_blocks, block_size, HEAD_DIM)
     requests, live = Requests(), frozenset[str]()
     captions: list[str] = []
     frames: list[Figure] = []
@@ -1219,6 +1376,64 @@ def when_ready(demonstration: Any) -> None:
             told = said(as_outcome(error))
             emit(say(f"This stopped: {told}. Does the check above pass?", f"这里停下了：{told}。上面的检查通过了吗？"))
 
+# -------------------- why_open --------------------
+# Why a TODO counts as open: not run, not Python, not part of the class, or its raise line is still there.
+
+
+def why_undefined(question: str) -> str:
+    """Say why a function does not exist: its cell was not run, or does not compile."""
+    name = FUNCTIONS[question]
+    broken = syntax_error(name)
+    if broken:
+        return say(f"the cell of TODO {question[1:]} is not Python yet. {broken}",
+                   f"TODO {question[1:]} 的单元格还不是合法的 Python。{broken}")  # fmt: skip
+    if undecorated(name):
+        return say(f"{name} is not part of the class: the line @add_to_class(KVCacheManager) above it is missing.",
+                   f"{name} 还不在类里：它上面少了 @add_to_class(KVCacheManager) 这一行。")  # fmt: skip
+    return say(f"{name} is not defined. Run its cell (again), after the one with the classes; its name has to stay.",
+               f"{name} 还没有定义。请在运行定义类的单元格之后，（重新）运行它的单元格；函数名不能改。")  # fmt: skip
+
+
+def undecorated(name: str) -> bool:
+    """Whether the function is there without the line that makes it a method."""
+    try:
+        return not inspect.getsource(notebook.names[name]).startswith("@")
+    except (KeyError, OSError, TypeError):
+        return False
+
+
+def syntax_error(name: str) -> str:
+    """Return where the last cell that tried to define the function is no Python, or ""."""
+    tried = [source for source in notebook.names.get("In", []) if f"def {name}(" in source]
+    try:
+        compile(tried[-1] if tried else "", "<cell>", "exec")
+    except SyntaxError as error:
+        return say(f"Line {error.lineno}: {(error.text or '').strip()} ({error.msg})",
+                   f"第 {error.lineno} 行：{(error.text or '').strip()}（{error.msg}）")  # fmt: skip
+    return ""
+
+
+def why_open(question: str) -> str:
+    """Say why a TODO counts as open: its raise line is there, or was there when the cell last ran."""
+    broken = syntax_error(FUNCTIONS[question])
+    if broken:
+        return why_undefined(question)
+    if not_what_is_saved(question):
+        return say(f"not attempted. The cell of TODO {question[1:]} has been changed: run it again.",
+                   f"尚未作答。TODO {question[1:]} 的单元格改过了：请重新运行它。")  # fmt: skip
+    return say(f"not attempted. TODO {question[1:]} still has its raise line; delete it once the rest is filled in, "
+               "and run the cell again.",
+               f"尚未作答。TODO {question[1:]} 里还留着 raise 那一行；填好其余部分后请把它删掉，再运行一次这个单元格。")  # fmt: skip
+
+
+def not_what_is_saved(question: str) -> bool:
+    """Whether the notebook's file is there and does not hold the function as it was run."""
+    saved, function = notebook.saved_code(), function_of(question)
+    try:
+        return bool(saved and function) and inspect.getsource(function or len).strip() not in saved
+    except (OSError, TypeError):
+        return False
+
 # -------------------- check --------------------
 # The public checks: passed, failed with rule, story, line and picture, not attempted, or waiting.
 
@@ -1254,7 +1469,7 @@ def public_check(question: str) -> Outcome:
     elif function_of(question) is None:
         return Outcome(question, "not attempted", why_undefined(question))
     try:
-        found = [check_ledger()] if question == "q1" else [check_case(question, case) for case in CASES[question]]
+        found = [check_ledger()] if question == "q1" else check_cases(question)
     except NotImplementedError:
         return Outcome(question, "not attempted", why_open(question))
     except StoryError as error:
@@ -1277,48 +1492,15 @@ def rules() -> tuple[str, ...]:
     return (*FUNCTIONS, "q5")
 
 
-def why_undefined(question: str) -> str:
-    """Say why a function does not exist: its cell was not run, or does not compile."""
-    name = FUNCTIONS[question]
-    broken = syntax_error(name)
-    if broken:
-        return say(f"the cell of TODO {question[1:]} is not Python yet. {broken}",
-                   f"TODO {question[1:]} 的单元格还不是合法的 Python。{broken}")  # fmt: skip
-    return say(f"{name} is not defined. Run its cell (again), after the one with the classes.",
-               f"{name} 还没有定义。请在运行定义类的单元格之后，（重新）运行它的单元格。")  # fmt: skip
-
-
-def syntax_error(name: str) -> str:
-    """Return where the last cell that tried to define the function is no Python, or ""."""
-    tried = [source for source in notebook.names.get("In", []) if f"def {name}(" in source]
-    try:
-        compile(tried[-1] if tried else "", "<cell>", "exec")
-    except SyntaxError as error:
-        return say(f"Line {error.lineno}: {(error.text or '').strip()} ({error.msg})",
-                   f"第 {error.lineno} 行：{(error.text or '').strip()}（{error.msg}）")  # fmt: skip
-    return ""
-
-
-def why_open(question: str) -> str:
-    """Say why a TODO counts as open: its raise line is there, or was there when the cell last ran."""
-    broken = syntax_error(FUNCTIONS[question])
-    if broken:
-        return why_undefined(question)
-    if not_what_is_saved(question):
-        return say(f"not attempted. The cell of TODO {question[1:]} has been changed: run it again.",
-                   f"尚未作答。TODO {question[1:]} 的单元格改过了：请重新运行它。")  # fmt: skip
-    return say(f"not attempted. TODO {question[1:]} still has its raise line; delete it once the rest is filled in, "
-               "and run the cell again.",
-               f"尚未作答。TODO {question[1:]} 里还留着 raise 那一行；填好其余部分后请把它删掉，再运行一次这个单元格。")  # fmt: skip
-
-
-def not_what_is_saved(question: str) -> bool:
-    """Whether the notebook's file is there and does not hold the function as it was run."""
-    saved, function = notebook.saved_code(), function_of(question)
-    try:
-        return bool(saved and function) and inspect.getsource(function or len).strip() not in saved
-    except (OSError, TypeError):
-        return False
+def check_cases(question: str) -> list[tuple[int, Outcome] | None]:
+    """Return the failure of each case, if any; after a call that had to be stopped, no other is tried."""
+    found: list[tuple[int, Outcome] | None] = []
+    for case in CASES[question]:
+        started = time.monotonic()
+        found.append(check_case(question, case))
+        if time.monotonic() - started > PATIENCE:
+            break
+    return found
 
 
 def failed(question: str, steps: list[str], expected: str, got: str, told: str, paste: str, evidence: Figure | None,
@@ -1344,11 +1526,12 @@ def check_ledger() -> tuple[int, Outcome] | None:
         call = f"estimate_kv_cache_bytes({', '.join(f'{name}={size}' for name, size in sizes.items())})"
         told, values = "", ()
         try:
-            ledger = notebook.names["estimate_kv_cache_bytes"](**sizes)
+            with interrupted_after(PATIENCE):
+                ledger = notebook.names["estimate_kv_cache_bytes"](**sizes)
             values = tuple(ledger[key] for key in keys)
             right = tuple(map(whole, values)) == expected
-            got = ", ".join(map(str, values))
-        except Exception as error:
+            got = ", ".join(map(repr, values))
+        except (Exception, KeyboardInterrupt) as error:
             if is_open_todo(error):
                 raise
             raised = as_outcome(error)
@@ -1358,7 +1541,7 @@ def check_ledger() -> tuple[int, Outcome] | None:
             unit = say(" (bytes per token, per block, in all)", "（每 token、每块、总计的字节数）")
             wanted = expected if isinstance(expected, str) else ", ".join(map(str, expected)) + unit
             if values and not isinstance(expected, str):
-                told = ledger_advice(sizes, expected, values)
+                told = ledger_advice(expected, values)
             return 1, failed("q1", [call], wanted, got, told, call, None)
     return None
 
@@ -1366,12 +1549,13 @@ def check_ledger() -> tuple[int, Outcome] | None:
 def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
     """Play one case up to its first wrong step; return the number of steps and the failure, if any."""
     num_blocks, block_size, steps = case
-    manager = new_manager(num_blocks, block_size, 2, **other_dtype(question))
+    manager = new_manager(num_blocks, block_size, HEAD_DIM, **other_dtype(question))
     requests, live = Requests(), frozenset[str]()
     for number, (text, expected) in enumerate(steps, 1):
         step = read_step(text)
         before = look(manager, requests, live)
-        got = attempt(manager, requests, step)
+        with own_values() as values:
+            got = attempt(manager, requests, step)
         live = now_alive(live, step, got)
         after = look(manager, requests, live)
         broken = broken_invariants(after)
@@ -1380,17 +1564,20 @@ def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
             broken.append(say("The call failed and yet the free list changed.", "调用没有成功，空闲列表却变了。"))
         if refused and any(after.tables[name] != old for name, old in before.tables.items()):
             broken.append(say("The call failed and yet a request changed.", "调用没有成功，请求却变了。"))
-        if any(
-            after.tables[name][0][: len(old)] != old
-            for name, (old, _) in before.tables.items()
-            if step.verb != "release"
+        if step.verb == "read" and after != before:
+            broken.append(say("The read has changed the request or the free list; reading changes nothing.",
+                              "读取改动了请求或空闲列表；读取不该改变任何东西。"))  # fmt: skip
+        elif step.verb != "release" and any(
+            after.tables[name][0][: len(old)] != old for name, (old, _) in before.tables.items()
         ):
             broken.append(say("Entries of a block table have moved; a new block goes to the end.",
                               "块表里原有的项移动了；新块要接在末尾。"))  # fmt: skip
+        if isinstance(got, str):  # values that are no integers: what follows from them says nothing
+            broken = []
         if expected in (got, refused) and not broken:
             continue
-        failure = Failure(question, step, expected, got, before, after)
-        told = "\n".join(filter(None, ("\n".join(dict.fromkeys(broken)), advice(failure))))
+        failure = Failure(question, step, expected, got, before, after, values)
+        told = "\n".join(filter(None, (told_values(values), *dict.fromkeys(broken), advice(failure))))
         played = [line for line, _ in steps[:number]]
         return number, failed(question, played, in_words(expected), in_words(got), told,
                               play_line(num_blocks, block_size, played), picture(before, after),
@@ -1402,7 +1589,7 @@ def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
 def picture(before: Any, after: Any) -> Figure:
     """Return the state around the last step, or just one picture where nothing has changed."""
     if before == after:
-        return frame(say("the last step changed nothing", "最后一步没有改变状态"), after)
+        return frame(say("before and after the last step", "最后一步前后都是这样"), after)
     return side_by_side([
         frame(say("before the last step", "最后一步之前"), before),
         frame(say("after", "之后"), after, before),
@@ -1414,6 +1601,115 @@ def other_dtype(question: str) -> dict[str, Any]:
     make = notebook.names.get("KVCacheManager")
     takes = question == "q4" and make is not None and "dtype" in inspect.signature(make).parameters
     return {"dtype": notebook.names["torch"].float64} if takes and "torch" in notebook.names else {}
+
+# -------------------- device_watch --------------------
+# What a read on a GPU must not do, noticed on PyTorch's ``meta`` device in the words of the graded report.
+
+
+_WAITS = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "_unique", "_unique2")
+_INDEXING = ("index", "index_put", "index_put_", "_index_put_impl_")
+_MASKS = (torch.bool, torch.uint8)
+
+
+class LeavesDeviceError(Exception):
+    """An operation that costs points on a GPU; ``kind`` is the one that the report names."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class DeviceWatch(TorchDispatchMode):  # type: ignore[misc]
+    """While active, stop at the first operation that would not stay on the pool's device."""
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kind = kind_of_event(function._schema.name.removeprefix("aten::"), args, kwargs or {})
+        if kind:
+            raise LeavesDeviceError(kind)
+        return function(*args, **(kwargs or {}))
+
+
+class PrintWatch(TorchFunctionMode):  # type: ignore[misc]
+    """While active, stop where a tensor is printed: a GPU copies it to the host for that, ``meta`` does not."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(function, "__name__", "") in ("__repr__", "__format__") and _on_meta(args[0]):
+            raise LeavesDeviceError("copy")
+        return function(*args, **(kwargs or {}))
+
+
+def kind_of_event(name: str, args: Any, kwargs: dict[str, Any]) -> str:
+    """Return which fault an operation of torch would be on a GPU, "" for none."""
+    tensors = [value for value in _flat(args) if isinstance(value, torch.Tensor)]
+    if name == "_to_copy":
+        leaves = _on_meta(tensors[0]) and torch.device(kwargs.get("device") or "meta").type == "cpu"
+        return "copy" if leaves else ""
+    if name == "copy_":
+        return "elsewhere" if _on_meta(tensors[1]) and not _on_meta(tensors[0]) else ""
+    if not any(map(_on_meta, tensors)):
+        return ""
+    indices = tensors[1:] if name in _INDEXING and _on_meta(tensors[0]) else []
+    hosted = [tensor for tensor in tensors if not _on_meta(tensor) and tensor.dim() > 0]
+    if hosted:
+        return "index" if indices else "mixed"
+    waits = name in _WAITS or any(index.dtype in _MASKS for index in indices)
+    return "sync" if waits else ""
+
+
+def _on_meta(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.device.type == "meta"
+
+
+def _flat(value: Any) -> list[Any]:
+    return [part for item in value for part in _flat(item)] if isinstance(value, (list, tuple)) else [value]
+
+
+def kind_of_refusal(error: Exception) -> str:
+    """Return which fault it is that torch reports by refusing it, "" for another kind of error."""
+    if isinstance(error, LeavesDeviceError):
+        return error.kind
+    if "to numpy" in str(error):
+        return "copy"
+    if "Tensor.item() cannot be called on meta" in str(error):
+        return "sync"
+    return "mixed" if "same device" in str(error) or "is not on the expected device" in str(error) else ""
+
+
+def device_fault(kind: str) -> tuple[str, str]:
+    """Return the sentence and the advice of the graded report for a fault."""
+    return {
+        "copy": (
+            say("Data was copied from the device to the host.", "有数据从设备拷回了主机。"),
+            say("Look for .cpu(), .numpy(), .tolist(), .item(), print() of a tensor, and tensors used in an if.",
+                "找找 .cpu()、.numpy()、.tolist()、.item()、打印张量，以及用在 if 里的张量。"),
+        ),
+        "sync": (
+            say("The call made the host wait for the device.", "这次调用让主机停下来等设备。"),
+            say("Everything that looks at a tensor's value waits: .item(), bool(tensor), print().",
+                "凡是要看张量数值的操作都会等待：.item()、bool(张量)、print()。"),
+        ),
+        "elsewhere": (
+            say("The result does not lie on the pool's device.", "结果不在物理池所在的设备上。"),
+            say("Look for tensors made without device=, and for .cpu().",
+                "找找新建时没有写 device= 的张量，还有 .cpu()。"),
+        ),
+        "index": (
+            say("A tensor on the device was indexed with a tensor on the host, which makes the device wait for a "
+                "hidden copy.", "用主机上的张量去索引设备上的张量，会暗中拷贝一次，让设备等待。"),
+            say("Create the index with device=self.physical_kv_cache.device, or use the block table itself.",
+                "新建下标张量时写上 device=self.physical_kv_cache.device，或者直接用块表做下标。"),
+        ),
+        "mixed": (
+            say("Tensors on different devices met in one operation.", "不同设备上的张量出现在同一个运算里。"),
+            say("Give a new tensor the pool's device, or index with plain Python integers.",
+                "新建张量时使用物理池的 device，或者用普通的 Python 整数做下标。"),
+        ),
+        "dtype": (
+            say("The result does not have the pool's dtype.", "结果的 dtype 与物理池不同。"),
+            say("Look for .float(), .half() and for new tensors that are made without dtype=.",
+                "找找 .float()、.half()，以及新建时没有写 dtype= 的张量。"),
+        ),
+    }[kind]  # fmt: skip
 
 # -------------------- examples --------------------
 # Stories with the outcome that a student expects, tried on right and wrong allocators before any code is written.
@@ -1621,46 +1917,41 @@ ANSWERS: dict[str, dict[str, Callable[[], Any]]] = {
 
 
 def readiness() -> Outcome:
-    """Read from a pool on PyTorch's ``meta`` device: it has shapes and no numbers, so a copy or a dtype shows."""
+    """Read from a pool on PyTorch's ``meta`` device, and say what the graded report would say of a GPU."""
     try:
         manager = new_manager(4, 2, 3, dtype=torch.bfloat16, device="meta")
         req = notebook.names["Request"](0, 3)
         req.block_table = [3, 1]
-        cache = manager.get_physical_cache(req)
-    except (StoryError, AttributeError) as error:
+    except (StoryError, TypeError) as error:
         return Outcome("GPU", "not attempted", say(f"cannot be tried yet: {error}", f"还不能试：{error}"))
+    if not hasattr(manager, "get_physical_cache"):
+        return Outcome("GPU", "waiting", say("waiting for TODO 4.", "要等 TODO 4 完成。"))
+    try:
+        with DeviceWatch(), PrintWatch():
+            cache = manager.get_physical_cache(req)
     except Exception as error:
         if is_open_todo(error):
             return Outcome("GPU", "waiting", say(f"waiting for {error}.", f"要等 {error} 完成。"))
-        return Outcome("GPU", "failed", _why(error))
-    found = {
-        "device": (getattr(cache, "device", None), manager.physical_kv_cache.device),
-        "dtype": (getattr(cache, "dtype", None), torch.bfloat16),
-        "shape": (tuple(getattr(cache, "shape", ())), (3, 3)),
-    }
-    wrong = [
-        say(f"{name} is {got}, should be {wanted}", f"{name} 是 {got}，应为 {wanted}")
-        for name, (got, wanted) in found.items()
-        if got != wanted
-    ]
-    if wrong:
-        words = say("not ready: ", "还不行：") + say("; ", "；").join(wrong)
-        advice = say(". Device and dtype are those of the pool.", "。设备和 dtype 都要跟着池走。")
-        return Outcome("GPU", "failed", words + (advice if found["shape"][0] == (3, 3) else say(".", "。")))
+        return _not_ready(kind_of_refusal(error), guilty_line(error), error)
+    if not isinstance(cache, torch.Tensor):
+        got = type(cache).__name__
+        return Outcome("GPU", "failed", say(f"not ready: the read returns {got}, no tensor.",
+                                            f"还不行：读出的是 {got}，不是张量。"))  # fmt: skip
+    if cache.device != manager.physical_kv_cache.device:
+        return _not_ready("elsewhere")
+    if cache.dtype != torch.bfloat16:
+        return _not_ready("dtype")
+    if list(cache.shape) != [3, 3]:
+        return Outcome("GPU", "failed", say(f"not ready: the shape is {list(cache.shape)}, should be [3, 3].",
+                                            f"还不行：形状是 {list(cache.shape)}，应为 [3, 3]。"))  # fmt: skip
     return Outcome("GPU", "passed", say("Ready for a GPU.", "可以上 GPU。"))
 
 
-def _why(error: Exception) -> str:
-    line = guilty_line(error)
-    if "meta" in str(error) or isinstance(error, NotImplementedError):
-        told = say(
-            "not ready: numbers were copied off the device (`.cpu()`, `.tolist()`, `.item()`) or a tensor was made "
-            "somewhere else.",
-            "还不行：数据被拷出了设备（`.cpu()`、`.tolist()`、`.item()`），或者在别处新建了张量。",
-        )
-    else:
-        told = say(f"not ready: {type(error).__name__}: {error}", f"还不行：{type(error).__name__}：{error}")
-    return f"{told}\n{say('In ', '出错在')}{line}" if line else told
+def _not_ready(kind: str, line: str = "", error: Any = None) -> Outcome:
+    sentence, advice = device_fault(kind) if kind else (f"{type(error).__name__}: {error}", "")
+    told = [say("not ready: ", "还不行：") + sentence]
+    told += [say("In ", "出错在") + line] if line else []
+    return Outcome("GPU", "failed", "\n".join([*told, *([advice] if advice else [])]))
 
 # -------------------- grader --------------------
 # Otter's grader with words and pictures: check one, check all, export.
@@ -1690,8 +1981,11 @@ class Grader(otter.Notebook):  # type: ignore[misc]
         """Run the public tests of one question and show the result."""
         outcome = self._outcome(question)
         emit(outcome)
-        compared = answers(question) if outcome.status == "passed" else None
-        if compared:
+        if outcome.status != "passed":
+            return
+        if question == "q4" and (device := readiness()).status == "failed":
+            emit(device)
+        if compared := answers(question):
             emit(compared)
 
     def check_all(self) -> None:
@@ -1699,12 +1993,8 @@ class Grader(otter.Notebook):  # type: ignore[misc]
         started = time.perf_counter()
         outcomes = [*map(self._outcome, QUESTIONS), readiness()]
         took = time.perf_counter() - started
-        done = [outcome for outcome in outcomes if outcome.status == "passed"]
         emit(progress(outcomes) + say(f" ({took:.1f} s)", f"（用时 {took:.1f} 秒）"))
-        lines = [outcome for outcome in outcomes if outcome not in done]
-        shown = [*done, *lines] if len(done) < len(outcomes) else done
-        text = "\n\n".join(outcome.text for outcome in sorted(shown, key=lambda outcome: outcome.question))
-        emit(Figure(text, "".join(o.markup for o in sorted(shown, key=lambda outcome: outcome.question))))
+        emit(Figure("\n\n".join(o.text for o in outcomes), "".join(o.markup for o in outcomes)))
 
     def ready(self) -> None:
         """Say whether TODO 4 is ready for a GPU."""

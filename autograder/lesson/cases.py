@@ -5,6 +5,8 @@ from autograder.lesson.speech import say
 Expected = tuple[int, int] | list[int] | str  # (tokens, blocks), rows of the pool, or the kind of exception
 Case = tuple[int, int, list[tuple[str, Expected]]]  # num_blocks, block_size, (step, what is right) ...
 
+HEAD_DIM = 5  # of the pools in checks and stories: no request there has 5 tokens, so a swapped shape shows
+
 LEDGERS: list[tuple[dict[str, int], tuple[int, int, int] | str]] = [
     (
         {"num_blocks": 1, "block_size": 1, "num_layers": 1, "num_kv_heads": 1, "head_dim": 1, "dtype_bytes": 1},

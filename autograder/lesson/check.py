@@ -2,26 +2,33 @@
 
 import html
 import inspect
+import time
 from typing import Any
 
-from autograder.lesson.cases import CASES, FUNCTIONS, LEDGERS, Case, rule
-from autograder.lesson.diagnose import Failure, advice, function_of, ledger_advice
+from autograder.lesson.cases import CASES, FUNCTIONS, HEAD_DIM, LEDGERS, Case, rule
+from autograder.lesson.diagnose import advice
+from autograder.lesson.diagnose_ledger import ledger_advice
+from autograder.lesson.own_values import own_values, told_values
 from autograder.lesson.play import new_manager, play_line
 from autograder.lesson.pool import frame, side_by_side
 from autograder.lesson.speech import Figure, notebook, say
 from autograder.lesson.state import broken_invariants, whole
 from autograder.lesson.story import (
+    PATIENCE,
     Requests,
     StoryError,
     as_outcome,
     attempt,
     guilty_line,
     in_words,
+    interrupted_after,
     is_open_todo,
     look,
     now_alive,
     read_step,
 )
+from autograder.lesson.where import Failure, function_of
+from autograder.lesson.why_open import why_open, why_undefined
 
 MARKS = {"passed": "✓", "failed": "✗"}
 
@@ -54,7 +61,7 @@ def public_check(question: str) -> Outcome:
     elif function_of(question) is None:
         return Outcome(question, "not attempted", why_undefined(question))
     try:
-        found = [check_ledger()] if question == "q1" else [check_case(question, case) for case in CASES[question]]
+        found = [check_ledger()] if question == "q1" else check_cases(question)
     except NotImplementedError:
         return Outcome(question, "not attempted", why_open(question))
     except StoryError as error:
@@ -77,48 +84,15 @@ def rules() -> tuple[str, ...]:
     return (*FUNCTIONS, "q5")
 
 
-def why_undefined(question: str) -> str:
-    """Say why a function does not exist: its cell was not run, or does not compile."""
-    name = FUNCTIONS[question]
-    broken = syntax_error(name)
-    if broken:
-        return say(f"the cell of TODO {question[1:]} is not Python yet. {broken}",
-                   f"TODO {question[1:]} 的单元格还不是合法的 Python。{broken}")  # fmt: skip
-    return say(f"{name} is not defined. Run its cell (again), after the one with the classes.",
-               f"{name} 还没有定义。请在运行定义类的单元格之后，（重新）运行它的单元格。")  # fmt: skip
-
-
-def syntax_error(name: str) -> str:
-    """Return where the last cell that tried to define the function is no Python, or ""."""
-    tried = [source for source in notebook.names.get("In", []) if f"def {name}(" in source]
-    try:
-        compile(tried[-1] if tried else "", "<cell>", "exec")
-    except SyntaxError as error:
-        return say(f"Line {error.lineno}: {(error.text or '').strip()} ({error.msg})",
-                   f"第 {error.lineno} 行：{(error.text or '').strip()}（{error.msg}）")  # fmt: skip
-    return ""
-
-
-def why_open(question: str) -> str:
-    """Say why a TODO counts as open: its raise line is there, or was there when the cell last ran."""
-    broken = syntax_error(FUNCTIONS[question])
-    if broken:
-        return why_undefined(question)
-    if not_what_is_saved(question):
-        return say(f"not attempted. The cell of TODO {question[1:]} has been changed: run it again.",
-                   f"尚未作答。TODO {question[1:]} 的单元格改过了：请重新运行它。")  # fmt: skip
-    return say(f"not attempted. TODO {question[1:]} still has its raise line; delete it once the rest is filled in, "
-               "and run the cell again.",
-               f"尚未作答。TODO {question[1:]} 里还留着 raise 那一行；填好其余部分后请把它删掉，再运行一次这个单元格。")  # fmt: skip
-
-
-def not_what_is_saved(question: str) -> bool:
-    """Whether the notebook's file is there and does not hold the function as it was run."""
-    saved, function = notebook.saved_code(), function_of(question)
-    try:
-        return bool(saved and function) and inspect.getsource(function or len).strip() not in saved
-    except (OSError, TypeError):
-        return False
+def check_cases(question: str) -> list[tuple[int, Outcome] | None]:
+    """Return the failure of each case, if any; after a call that had to be stopped, no other is tried."""
+    found: list[tuple[int, Outcome] | None] = []
+    for case in CASES[question]:
+        started = time.monotonic()
+        found.append(check_case(question, case))
+        if time.monotonic() - started > PATIENCE:
+            break
+    return found
 
 
 def failed(question: str, steps: list[str], expected: str, got: str, told: str, paste: str, evidence: Figure | None,
@@ -144,11 +118,12 @@ def check_ledger() -> tuple[int, Outcome] | None:
         call = f"estimate_kv_cache_bytes({', '.join(f'{name}={size}' for name, size in sizes.items())})"
         told, values = "", ()
         try:
-            ledger = notebook.names["estimate_kv_cache_bytes"](**sizes)
+            with interrupted_after(PATIENCE):
+                ledger = notebook.names["estimate_kv_cache_bytes"](**sizes)
             values = tuple(ledger[key] for key in keys)
             right = tuple(map(whole, values)) == expected
-            got = ", ".join(map(str, values))
-        except Exception as error:
+            got = ", ".join(map(repr, values))
+        except (Exception, KeyboardInterrupt) as error:
             if is_open_todo(error):
                 raise
             raised = as_outcome(error)
@@ -158,7 +133,7 @@ def check_ledger() -> tuple[int, Outcome] | None:
             unit = say(" (bytes per token, per block, in all)", "（每 token、每块、总计的字节数）")
             wanted = expected if isinstance(expected, str) else ", ".join(map(str, expected)) + unit
             if values and not isinstance(expected, str):
-                told = ledger_advice(sizes, expected, values)
+                told = ledger_advice(expected, values)
             return 1, failed("q1", [call], wanted, got, told, call, None)
     return None
 
@@ -166,12 +141,13 @@ def check_ledger() -> tuple[int, Outcome] | None:
 def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
     """Play one case up to its first wrong step; return the number of steps and the failure, if any."""
     num_blocks, block_size, steps = case
-    manager = new_manager(num_blocks, block_size, 2, **other_dtype(question))
+    manager = new_manager(num_blocks, block_size, HEAD_DIM, **other_dtype(question))
     requests, live = Requests(), frozenset[str]()
     for number, (text, expected) in enumerate(steps, 1):
         step = read_step(text)
         before = look(manager, requests, live)
-        got = attempt(manager, requests, step)
+        with own_values() as values:
+            got = attempt(manager, requests, step)
         live = now_alive(live, step, got)
         after = look(manager, requests, live)
         broken = broken_invariants(after)
@@ -180,17 +156,20 @@ def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
             broken.append(say("The call failed and yet the free list changed.", "调用没有成功，空闲列表却变了。"))
         if refused and any(after.tables[name] != old for name, old in before.tables.items()):
             broken.append(say("The call failed and yet a request changed.", "调用没有成功，请求却变了。"))
-        if any(
-            after.tables[name][0][: len(old)] != old
-            for name, (old, _) in before.tables.items()
-            if step.verb != "release"
+        if step.verb == "read" and after != before:
+            broken.append(say("The read has changed the request or the free list; reading changes nothing.",
+                              "读取改动了请求或空闲列表；读取不该改变任何东西。"))  # fmt: skip
+        elif step.verb != "release" and any(
+            after.tables[name][0][: len(old)] != old for name, (old, _) in before.tables.items()
         ):
             broken.append(say("Entries of a block table have moved; a new block goes to the end.",
                               "块表里原有的项移动了；新块要接在末尾。"))  # fmt: skip
+        if isinstance(got, str):  # values that are no integers: what follows from them says nothing
+            broken = []
         if expected in (got, refused) and not broken:
             continue
-        failure = Failure(question, step, expected, got, before, after)
-        told = "\n".join(filter(None, ("\n".join(dict.fromkeys(broken)), advice(failure))))
+        failure = Failure(question, step, expected, got, before, after, values)
+        told = "\n".join(filter(None, (told_values(values), *dict.fromkeys(broken), advice(failure))))
         played = [line for line, _ in steps[:number]]
         return number, failed(question, played, in_words(expected), in_words(got), told,
                               play_line(num_blocks, block_size, played), picture(before, after),
@@ -202,7 +181,7 @@ def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
 def picture(before: Any, after: Any) -> Figure:
     """Return the state around the last step, or just one picture where nothing has changed."""
     if before == after:
-        return frame(say("the last step changed nothing", "最后一步没有改变状态"), after)
+        return frame(say("before and after the last step", "最后一步前后都是这样"), after)
     return side_by_side([
         frame(say("before the last step", "最后一步之前"), before),
         frame(say("after", "之后"), after, before),

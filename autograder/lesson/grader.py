@@ -11,10 +11,11 @@ from typing import Any
 import otter
 
 from autograder.lesson.cases import FUNCTIONS, QUESTIONS
-from autograder.lesson.check import Outcome, not_what_is_saved, public_check
+from autograder.lesson.check import Outcome, public_check
 from autograder.lesson.guess import answers
 from autograder.lesson.ready import readiness
 from autograder.lesson.speech import Figure, code_of, emit, notebook, say
+from autograder.lesson.why_open import not_what_is_saved
 
 
 class Grader(otter.Notebook):  # type: ignore[misc]
@@ -41,8 +42,11 @@ class Grader(otter.Notebook):  # type: ignore[misc]
         """Run the public tests of one question and show the result."""
         outcome = self._outcome(question)
         emit(outcome)
-        compared = answers(question) if outcome.status == "passed" else None
-        if compared:
+        if outcome.status != "passed":
+            return
+        if question == "q4" and (device := readiness()).status == "failed":
+            emit(device)
+        if compared := answers(question):
             emit(compared)
 
     def check_all(self) -> None:
@@ -50,12 +54,8 @@ class Grader(otter.Notebook):  # type: ignore[misc]
         started = time.perf_counter()
         outcomes = [*map(self._outcome, QUESTIONS), readiness()]
         took = time.perf_counter() - started
-        done = [outcome for outcome in outcomes if outcome.status == "passed"]
         emit(progress(outcomes) + say(f" ({took:.1f} s)", f"（用时 {took:.1f} 秒）"))
-        lines = [outcome for outcome in outcomes if outcome not in done]
-        shown = [*done, *lines] if len(done) < len(outcomes) else done
-        text = "\n\n".join(outcome.text for outcome in sorted(shown, key=lambda outcome: outcome.question))
-        emit(Figure(text, "".join(o.markup for o in sorted(shown, key=lambda outcome: outcome.question))))
+        emit(Figure("\n\n".join(o.text for o in outcomes), "".join(o.markup for o in outcomes)))
 
     def ready(self) -> None:
         """Say whether TODO 4 is ready for a GPU."""

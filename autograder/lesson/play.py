@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from autograder.lesson.cases import HEAD_DIM
 from autograder.lesson.diagram import diagram
 from autograder.lesson.pool import frame
 from autograder.lesson.speech import Figure, emit, notebook, say
@@ -49,7 +50,7 @@ def told(num_blocks: int, block_size: int, steps: tuple[str, ...]) -> Figure:
                              "开头要写块数和每块大小，都在 1 到 64 之间：play(5, 4, ...)。"))  # fmt: skip
     if not steps:
         raise StoryError(say('Add steps: play(5, 4, "A prefill 6").', '请写上步骤：play(5, 4, "A prefill 6")。'))
-    manager = new_manager(num_blocks, block_size, 2)
+    manager = new_manager(num_blocks, block_size, HEAD_DIM)
     requests, live = Requests(), frozenset[str]()
     captions: list[str] = []
     frames: list[Figure] = []

@@ -33,11 +33,16 @@ def legend(state: Snapshot) -> list[str]:
     """Return one line per request: its length and its block table."""
     return [
         say(
-            f"{name}: {plural(seq_len, 'token')}, block table {list(table)}",
-            f"{name}：{seq_len} 个 token，块表 {list(table)}",
+            f"{name}: {plural(known(seq_len), 'token')}, block table [{', '.join(map(known, table))}]",
+            f"{name}：{known(seq_len)} 个 token，块表 [{', '.join(map(known, table))}]",
         )
         for name, (table, seq_len) in state.tables.items()
     ]
+
+
+def known(number: int) -> str:
+    """Return a number as it is drawn: "?" where the student's value is no integer."""
+    return "?" if number < 0 else str(number)
 
 
 def homeless_label(name: str, count: int) -> str:

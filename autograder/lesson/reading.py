@@ -14,6 +14,7 @@ class Misshapen:
 
     words: str
     shape: tuple[int, ...] = ()
+    nothing: bool = False
 
 
 def number_pool(manager: Any) -> Any:
@@ -30,7 +31,8 @@ def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
     wanted = [req.seq_len, pool.shape[2]]
     if not isinstance(cache, torch.Tensor):
         kind = type(cache).__name__
-        return Misshapen(say(f"a {kind}; wanted a tensor of shape {wanted}", f"{kind}；应是形状 {wanted} 的张量"))
+        words = say(f"{kind}; wanted a tensor of shape {wanted}", f"{kind}；应是形状 {wanted} 的张量")
+        return Misshapen(words, nothing=cache is None)
     if list(cache.shape) != wanted:
         got = list(cache.shape)
         return Misshapen(say(f"shape {got}; wanted {wanted}", f"形状 {got}；应为 {wanted}"), tuple(got))

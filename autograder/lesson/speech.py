@@ -50,9 +50,9 @@ def say(en: str, zh: str) -> str:
     return {"en": en, "zh": zh}.get(notebook.language, f"{en} / {zh}")
 
 
-def plural(number: int, thing: str) -> str:
+def plural(number: int | str, thing: str) -> str:
     """Return "1 token" or "2 tokens"."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return f"{number} {thing}" if str(number) == "1" else f"{number} {thing}s"
 
 
 class Figure:

@@ -87,6 +87,6 @@ def broken_invariants(state: Snapshot) -> list[str]:
         spare = len(table) * state.block_size - seq_len
         if name in state.live and spare < 0:
             broken.append(say(f"{name} has tokens without a slot.", f"{name} 有 token 没有槽位可放。"))
-        if table and spare >= state.block_size:
+        if table and seq_len >= 0 and spare >= state.block_size:
             broken.append(say(f"{name} holds a block that it does not need.", f"{name} 多占了用不着的块。"))
     return broken

@@ -1,8 +1,12 @@
 """Stories: what happens to a pool, one line per step, carried out by the student's own code."""
 
+import _thread
 import difflib
 import re
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +15,7 @@ from autograder.lesson.speech import notebook, plural, say
 from autograder.lesson.state import Snapshot, snapshot, whole
 
 Requests = dict[str, Any]
+PATIENCE = 3.0  # seconds for one step, which needs a millisecond
 VERBS = {  # verb -> how many numbers it takes (at least, at most), and its form
     "prefill": (0, 1, "A prefill 6"),
     "decode": (0, 1, "A decode"),
@@ -121,29 +126,47 @@ def is_open_todo(error: BaseException) -> bool:
 def attempt(manager: Any, requests: Requests, step: Step) -> object:
     """Carry out one step; an OOM and any other exception are outcomes too, an open TODO is not."""
     try:
-        introduce(requests, step)
-        return perform(manager, requests, step)
-    except Exception as error:
+        with interrupted_after(PATIENCE):
+            introduce(requests, step)
+            return perform(manager, requests, step)
+    except (Exception, KeyboardInterrupt) as error:
         if is_open_todo(error):
             raise
         return as_outcome(error)
 
 
-def as_outcome(error: Exception) -> Raised:
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Interrupt a loop that never ends, as the stop button would."""
+    timer = threading.Timer(seconds, _thread.interrupt_main)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def as_outcome(error: BaseException) -> Raised:
     """Return an exception as an outcome, with the student's line it came from."""
+    if isinstance(error, KeyboardInterrupt):
+        endless = say("stopped: the call was still running", "已中断：调用一直没有结束")
+        return Raised("Endless", endless, guilty_line(error))
     if isinstance(error, RuntimeError) and not isinstance(error, NotImplementedError) and "OOM" in str(error):
         return Raised("OOM", "OOM")
     return Raised(type(error).__name__, f"{type(error).__name__}: {error}", guilty_line(error))
 
 
 def guilty_line(error: BaseException) -> str:
-    """Return the last line of the notebook's own code that an exception passed through, or ""."""
+    """Return the line of the notebook's own code that an exception came from, and who called it, or ""."""
     frames = list(traceback.walk_tb(error.__traceback__))
     own = [i for i, (frame, _) in enumerate(frames) if frame.f_globals is notebook.names]
     if not own:
         return ""
-    entry = traceback.extract_tb(error.__traceback__)[own[-1]]
-    return say(f"line {entry.lineno}: {entry.line}", f"第 {entry.lineno} 行：{entry.line}")
+    lines = traceback.extract_tb(error.__traceback__)
+    first, last = lines[own[0]], lines[own[-1]]
+    ways = [first] if isinstance(error, RecursionError) else [last] if first.name == last.name else [first, last]
+    return " → ".join(say(f"line {way.lineno}: {way.line}", f"第 {way.lineno} 行：{way.line}") for way in ways)
 
 
 def in_words(outcome: object) -> str:

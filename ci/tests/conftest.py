@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from footprint import Footprint
 
+pytest_plugins = ["lesson_student"]
+
 SLOW = frozenset(
     "test_answers_stay_out test_batch test_classroom test_device_grading test_device_process"
     " test_device_readiness test_docs test_engine test_examples test_faults test_hostile"
