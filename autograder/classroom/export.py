@@ -7,7 +7,7 @@ from typing import Literal
 
 from autograder.classroom.fill import Mark, fill, find_column
 from autograder.classroom.match import Matches, match
-from autograder.classroom.roster import Roster, read_roster
+from autograder.classroom.roster import Roster, read_roster, with_groups
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.standing import Standing
 from autograder.tables import SheetError
@@ -38,10 +38,18 @@ class Filled:
 
 
 def export(
-    results: Mapping[str, SubmissionResult], standings: Mapping[str, Standing], path: Path, terms: Terms
+    results: Mapping[str, SubmissionResult],
+    standings: Mapping[str, Standing],
+    path: Path,
+    terms: Terms,
+    listed: Roster | None = None,
 ) -> Filled:
-    """Fill the points into the file that a platform exported; raise :class:`SheetError` rather than guess or hide."""
+    """Fill the points into the file that a platform exported; raise :class:`SheetError` rather than guess or hide.
+
+    ``listed`` is the run's class list, which may tell who is in which group.
+    """
     roster = read_roster(path)
+    roster = with_groups(roster, listed) if listed else roster
     column = find_column(roster, terms.column)
     matches = match(((student, result.who) for student, result in results.items()), roster, terms.settled)
     if matches.ambiguous:

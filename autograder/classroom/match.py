@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,10 @@ _ANYWHERE = ("", "pattern", "gradescope")
 
 @dataclass
 class Matches:
-    """``pairs`` leads from a person's row to a student; the others match nobody, or more than one."""
+    """``pairs`` leads from a person's row to a student; the others match nobody, or more than one.
+
+    A group is one student with the rows of all its members.
+    """
 
     pairs: dict[int, str] = field(default_factory=dict)
     missing: list[Person] = field(default_factory=list)
@@ -29,16 +32,17 @@ def match(students: Iterable[tuple[str, Identity]], roster: Roster, settled: Pat
     """Match students with the people of a class list; ``settled`` is the TA's word, a CSV with student,id."""
     authors = dict(students)
     found = Matches()
+    index = _Index(roster)
     by_hand = _settled(settled, authors, roster) if settled else {}
     candidates: dict[str, list[Person]] = {}
     for student, who in authors.items():
-        own = by_hand.get(student) or _by_id(who, student, roster)
+        own = by_hand.get(student) or index.by_id_or_group(who, student)
         if own:
             for person in own:
                 if found.pairs.setdefault(person.row, student) != student:
                     found.ambiguous.append((student, [person]))
         else:
-            candidates[student] = [p for p in roster.people if _names(p) & _own_names(student, who)]
+            candidates[student] = index.by_name(who, student)
     claims: dict[int, list[str]] = defaultdict(list)
     for student, people in candidates.items():
         for person in people:
@@ -71,24 +75,58 @@ def _settled(path: Path, authors: Collection[str], roster: Roster) -> dict[str, 
     return settled
 
 
-def _by_id(who: Identity, student: str, roster: Roster) -> list[Person]:
-    """The one person with the same id, login or address; a plain file's name is tried as each of them."""
-    if who.platform == roster.platform or who.platform in _ANYWHERE:
-        own = {who.id or student} if who.platform in ("", "pattern") else {who.id}
-    else:
-        own = set()
-    login = who.login or (student if not who.platform else "")
-    tried: tuple[tuple[set[str], Callable[[Person], set[str]]], ...] = (
-        (own, lambda person: set(person.ids)),
-        ({login}, lambda person: {person.login, *person.ids}),
-        ({who.email}, lambda person: {person.email}),
-    )
-    for mine, theirs in tried:
-        wanted = {value.casefold() for value in mine if value}
-        people = [p for p in roster.people if wanted & {value.casefold() for value in theirs(p) if value}]
-        if len(people) == 1:
+class _Index:
+    """The people of a class list by everything that may name them."""
+
+    def __init__(self, roster: Roster) -> None:
+        self._platform = roster.platform
+        self._ids, self._logins, self._emails, self._names = (defaultdict[str, dict[int, Person]](dict) for _ in "ilen")
+        self._groups: dict[str, dict[str, list[Person]]] = defaultdict(lambda: defaultdict(list))
+        for person in roster.people:
+            for place, values in (
+                (self._ids, person.ids),
+                (self._logins, (person.login, *person.ids)),
+                (self._emails, (person.email,)),
+                (self._names, _names(person)),
+            ):
+                for value in values:
+                    place[value.casefold()][person.row] = person
+            for group in person.groups:
+                self._groups["".join(_words(group))][group].append(person)
+
+    def by_id_or_group(self, who: Identity, student: str) -> list[Person]:
+        """The one person with the same id, login or address, or a group's members.
+
+        A plain file's name is tried as each of them. A group's number may be a person's as well: then names decide.
+        """
+        people, members = self._by_id(who, student), self._members(who)
+        if people and not (members and people[0].name and people[0] not in self.by_name(who, student)):
             return people
-    return []
+        return members
+
+    def _by_id(self, who: Identity, student: str) -> list[Person]:
+        own = ""
+        if who.platform == self._platform or who.platform in _ANYWHERE:
+            own = (who.id or student) if who.platform in ("", "pattern") else who.id
+        login = who.login or (student if not who.platform else "")
+        for place, value in ((self._ids, own), (self._logins, login), (self._emails, who.email)):
+            people = list(place.get(value.casefold(), {}).values()) if value else []
+            if len(people) == 1:
+                return people
+        return []
+
+    def _members(self, who: Identity) -> list[Person]:
+        """Everyone in the group of that name, unless two groups are called alike."""
+        groups = self._groups.get("".join(_words(who.name)), {}) if who.platform == self._platform else {}
+        return next(iter(groups.values())) if len(groups) == 1 else []
+
+    def by_name(self, who: Identity, student: str) -> list[Person]:
+        """Everyone who may be called as the author is."""
+        words = _words(who.name or student)
+        found: dict[int, Person] = {}
+        for name in {" ".join(sorted(words)), "".join(words)} - {""}:
+            found |= self._names.get(name, {})
+        return [found[row] for row in sorted(found)]
 
 
 def _names(person: Person) -> set[str]:
@@ -98,11 +136,6 @@ def _names(person: Person) -> set[str]:
         "".join(words),
         *("".join(words[n:] + words[:n]) for n in range(1, len(words))),
     } - {""}
-
-
-def _own_names(student: str, who: Identity) -> set[str]:
-    words = _words(who.name or student)
-    return {" ".join(sorted(words)), "".join(words)} - {""}
 
 
 def _words(name: str) -> list[str]:

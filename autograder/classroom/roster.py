@@ -11,13 +11,17 @@ from autograder.tables import SheetError, Table, read_table
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone enrolled: ``ids`` are all ids that the list gives, the platform's own first; ``row`` is their line."""
+    """Someone enrolled: ``ids`` are all ids that the list gives, the platform's own first; ``row`` is their line.
+
+    ``groups`` are texts of their line that may name the group they hand in with.
+    """
 
     ids: tuple[str, ...]
     name: str = ""
     login: str = ""
     email: str = ""
     row: int = 0
+    groups: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -48,6 +52,11 @@ def _canvas(row: _Row) -> Person | None:
         f"{first.strip()} {last.strip()}".strip() if comma else student,
         row.get("SIS Login ID", ""),
     )
+
+
+def _canvas_groups(row: _Row) -> Person | None:
+    ids = _some(row, "canvas_user_id", "user_id")
+    return Person(ids, row.get("name", ""), row.get("login_id", ""), groups=_some(row, "group_name"))
 
 
 def _gradescope(row: _Row) -> Person | None:
@@ -99,6 +108,7 @@ def _full(row: _Row, *names: str) -> str:
 _KINDS: tuple[tuple[str, frozenset[str], Callable[[_Row], Person | None]], ...] = (
     ("brightspace", frozenset({"End-of-Line Indicator"}), _brightspace),
     ("canvas", frozenset({"Student", "ID", "Section"}), _canvas),
+    ("canvas", frozenset({"canvas_user_id", "group_name"}), _canvas_groups),
     ("gradescope", frozenset({"SID", "Email"}), _gradescope),
     ("classroom50", frozenset({"username", "first_name", "last_name"}), _classroom50),
     ("github", frozenset({"identifier", "github_username"}), _github),
@@ -147,8 +157,19 @@ def _worksheet(table: Table) -> Roster:
         assert match
         email = next((cell.strip() for cell in row[1:5] if re.fullmatch(r"\S+@\S+", cell.strip())), "")
         name = row[1].strip() if names else ""
-        people.append(Person((match["id"],), name, email.partition("@")[0], email, number))
+        # The site's language names the column of the team, so every text is one that may.
+        groups = tuple(cell.strip() for cell in row[1 + names :] if cell.strip() and not cell.strip()[0].isdigit())
+        people.append(Person((match["id"],), name, email.partition("@")[0], email, number, groups))
     return Roster("moodle", table, tuple(people))
+
+
+def with_groups(roster: Roster, listed: Roster) -> Roster:
+    """Return ``roster`` with the groups that another list of the same platform tells."""
+    if roster.platform != listed.platform:
+        return roster
+    told = {person.ids[0].casefold(): person.groups for person in listed.people if person.groups}
+    people = (replace(p, groups=p.groups or told.get(p.ids[0].casefold(), ())) for p in roster.people)
+    return replace(roster, people=tuple(people))
 
 
 def _name_column(table: Table) -> bool:

@@ -27,6 +27,7 @@ WORTH = click.Choice(["refuse", "skip", "zero"])
 @in_one_sentence
 def export(out: Path, gradebook: Path, to: Path | None, lang: str | None, **terms: Any) -> None:
     """Fill a run's points into the gradebook file that the platform exported."""
+    from autograder.classroom.enrolled import kept_list
     from autograder.classroom.export import Terms
     from autograder.classroom.export import export as fill_in
     from autograder.grading.many.rerender import current_results, standings_of
@@ -34,7 +35,7 @@ def export(out: Path, gradebook: Path, to: Path | None, lang: str | None, **term
 
     config, words = course(lang)
     results = current_results(out, config)
-    filled = fill_in(results, standings_of(out, results, config), gradebook, Terms(**terms))
+    filled = fill_in(results, standings_of(out, results, config), gradebook, Terms(**terms), kept_list(out))
     target = to or out / f"gradebook-{gradebook.name}"
     write_atomic(target, filled.content)
     click.echo(words.text("progress.filled.text", filled=filled.filled, file=str(target)))

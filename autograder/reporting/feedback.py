@@ -26,6 +26,8 @@ def visible(result: SubmissionResult, policy: Policy) -> SubmissionResult:
 
 def _visible(test: TestResult, policy: Policy) -> TestResult:
     shown = policy == "hint" or test.status == "not attempted"
+    if test.example is None and (shown or test.finding is None):
+        return test
     return replace(test, example=None, finding=test.finding if shown else None)
 
 

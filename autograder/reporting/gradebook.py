@@ -10,7 +10,7 @@ from autograder.contract.questions import questions
 from autograder.outside.text import for_csv
 from autograder.reporting.feedback import Policy, visible
 from autograder.reporting.files import student_folder, write_atomic
-from autograder.reporting.report import render_html, render_markdown
+from autograder.reporting.report import render_report
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line
 from autograder.reporting.schema import to_bytes, to_json
 from autograder.reporting.standing import Standing, number
@@ -78,10 +78,11 @@ def student_files(
 ) -> dict[str, bytes]:
     """Return the files of one student by name: everything in them may be shown to that student."""
     shown = visible(result, policy)
+    page, text = render_report(shown, words, standing)
     return {
         "results.json": to_bytes(to_json(shown, words, standing)),
-        "report.html": render_html(shown, words, standing).encode("utf-8", errors="replace"),
-        "report.md": render_markdown(shown, words, standing).encode("utf-8", errors="replace"),
+        "report.html": page.encode("utf-8", errors="replace"),
+        "report.md": text.encode("utf-8", errors="replace"),
         "gradescope.json": to_bytes(shown.gradescope),
     }
 

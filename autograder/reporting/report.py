@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -60,13 +60,19 @@ class Section:
         return "waiting" if waits else self.result.status
 
 
+def render_report(result: SubmissionResult, words: Words, standing: Standing | None = None) -> tuple[str, str]:
+    """Return the report as one HTML page that needs nothing else, and as Markdown."""
+    content = _content(result, words, standing)
+    return template("report.html").render(content), template("report.md").render(content)
+
+
 def render_html(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
-    """Return the report as one HTML page that needs nothing else."""
+    """Return the report as one HTML page alone."""
     return template("report.html").render(_content(result, words, standing))
 
 
 def render_markdown(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
-    """Return the report as Markdown."""
+    """Return the report as Markdown alone."""
     return template("report.md").render(_content(result, words, standing))
 
 
@@ -98,6 +104,7 @@ def _content(result: SubmissionResult, words: Words, standing: Standing | None) 
         "language": language(words),
         "t": words.text,
         "earned": partial(_earned, words),
+        "cases": _cases,
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
         "headline": _headline(result, words),
         "tone": _tone(result, words),
@@ -109,6 +116,17 @@ def _earned(words: Words, part: SubmissionResult | QuestionResult | TestResult) 
     if part.max_points:
         return words.text("page.of", points=part.points, max_points=part.max_points)
     return words.text("readiness.points")
+
+
+def _cases(section: Section, words: Words) -> Markup:
+    rows = tuple((section.titles[test.id], test.status, _earned(words, test)) for test in section.tests)
+    return _cases_table(rows, words.lang)
+
+
+@lru_cache(4096)
+def _cases_table(rows: tuple[tuple[str, str, str], ...], lang: str) -> Markup:
+    """Return the table of a question's cases; in a large class many students share the same one."""
+    return Markup(template("cases.html").render(rows=rows, t=Words(lang).text))
 
 
 def _is_readiness(result: SubmissionResult) -> bool:
