@@ -31,6 +31,17 @@ def members(archive: bytes | Path) -> list[Source]:
     return list(sources.values())
 
 
+def folders(archive: Path) -> frozenset[str]:
+    """Return every folder in a usable zip, those included that nobody hands in, such as a clone's ``.git``."""
+    found: set[str] = set()
+    for member in zips.members(archive):
+        place = member.name.rpartition("/")[0]
+        while place and place not in found:
+            found.add(place)
+            place = place.rpartition("/")[0]
+    return frozenset(found)
+
+
 def _load(member: zips.Member) -> bytes:
     try:
         return member.read(MAX_FILE)

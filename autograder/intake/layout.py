@@ -111,8 +111,10 @@ def _looks_like_a_class(listing: Listing, base: str) -> bool:
     """Whether notebooks lie in several folders, or beside one another under names that nobody gives to copies."""
     found = notebooks(listing, base)
     folders = {place.rpartition("/")[0] for place in found} - {base}
-    beside = [place for place in found if place.rpartition("/")[0] == base and not expected_name(place)]
-    names = {stem(place) for place in beside if kind(place) in ("notebook", "zip")}
+    beside = [place for place in found if place.rpartition("/")[0] == base]
+    # Copies of the notebook have its name; an archive inside an archive is somebody's hand-in, whatever its name.
+    names = {stem(place) for place in beside if kind(place) == "zip"}
+    names |= {stem(place) for place in beside if kind(place) == "notebook" and not expected_name(place)}
     return len(folders) >= _NAMED or len(names) >= _NAMED
 
 

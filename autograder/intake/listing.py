@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from autograder.intake.archive import members
+from autograder.intake.archive import folders, members
 from autograder.intake.disk import link_stays_inside, read_file
 from autograder.intake.source import Source, ignored, kind
 from autograder.intake.submission import Refusal
@@ -106,11 +106,15 @@ class Archive:
             tree[base].setdefault(last, _child(last, False, ""))
         return tree
 
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return folders(self.path)
+
     def children(self, base: str) -> list[Child]:
         return [child for name, child in sorted(self._tree.get(base, {}).items()) if not beside_the_work(name)]
 
     def holds(self, place: str) -> bool:
-        return place in self._files or place in self._tree
+        return place in self._files or place in self._folders
 
     def load(self, place: str) -> bytes:
         source: Source | None = self._files.get(place)

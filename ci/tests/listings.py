@@ -258,14 +258,12 @@ LISTINGS = [
             for p, c in ((NB, 1), (".git/HEAD", "ref"))
         },
         {"cs-ann-lee": "ann-lee", "cs-bo": "bo", "cs-cy": "cy"},
-        packed=STOP,
     ),
     Listing(
         "github: clones without their folder, one file beside",
         {f"pa-{u}/{p}": c for u in ("ann", "bo", "cy") for p, c in ((NB, 1), (".git/HEAD", "ref"))}
         | {"classroom_roster.csv": "x"},
         {"ann": "ann", "bo": "bo", "cy": "cy"},
-        packed=STOP,
     ),
     Listing(
         "github: the parent of two classrooms",
@@ -287,6 +285,12 @@ LISTINGS = [
         "otter: exports of one name",
         {f"pa_2026_11_01T11_{m}_20_123456.zip": None for m in (10, 11, 12)},
         {f"pa-2026_11_01T11_{m}_20_123456": str(m) for m in (10, 11, 12)},
+        packed=STOP,
+    ),
+    Listing(
+        "otter: exports under the assignment's own name",
+        {f"paged_attention.en_2026_11_01T11_{m}_20_123456.zip": None for m in (10, 11, 12)},
+        {f"paged_attention.en-2026_11_01T11_{m}_20_123456": str(m) for m in (10, 11, 12)},
         packed=STOP,
     ),
     Listing(
