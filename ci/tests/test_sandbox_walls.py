@@ -156,7 +156,8 @@ def test_an_installed_grader_is_unreadable_beside_readable_packages(environment:
     program = f"""
         with server.spawn() as child:
             errors = child.load([{INSTALLED.format(packages=str(packages))!r}])
-            print(json.dumps([server.breaches, errors, child.run([Operation("ledger", (2, 3, 4, 5, 6))])[0]["returned"]]))
+            [observation] = child.run([Operation("ledger", (2, 3, 4, 5, 6))])
+            print(json.dumps([server.breaches, errors, observation["returned"]]))
         """
     breaches, errors, answer = run_in(environment, program, package_root=packages)
     assert (breaches, answer) == ([], {"str": "here"})

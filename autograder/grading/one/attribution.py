@@ -51,23 +51,27 @@ def held_up(table: Questions, case: Case, verdicts: Mapping[str, Verdict]) -> Ve
 
 def _verdict(table: Questions, case: Case, outcomes: Mapping[str, Outcome], verdicts: Mapping[str, Verdict]) -> Verdict:
     outcome = outcomes[case.id]
-    own_faults = {id: v for id, v in verdicts.items() if not _lies_in_given_code(table, table.cases[id], outcomes[id])}
     if case.question == table.given_code:
         for seen in (outcome.in_company, outcome):
-            if seen and (guilty := _guilty(table, seen, own_faults)):
+            if seen and seen.status != "passed" and (guilty := _guilty(table, seen, outcomes, verdicts)):
                 return _waiting(table, guilty)
     elif outcome.owner in table.with_todo and outcome.owner != table.judged_as(case.question).id:
         return _waiting(table, [outcome.owner])
     return Verdict(outcome.status, outcome.finding)
 
 
-def _guilty(table: Questions, seen: Outcome, verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Return the questions with a TODO that have lost points by the fault seen in given code."""
-    if seen.status == "passed":
-        return []
+def _guilty(
+    table: Questions, seen: Outcome, outcomes: Mapping[str, Outcome], verdicts: Mapping[str, Verdict]
+) -> list[str]:
+    """Return the questions with a TODO that have lost points of their own by the fault seen in given code."""
+    lost_by: dict[str, list[Verdict]] = {}
+    for id, verdict in verdicts.items():
+        case = table.cases[id]
+        if verdict.status != "passed" and not _lies_in_given_code(table, case, outcomes[id]):
+            lost_by.setdefault(case.question, []).append(verdict)
     guilty = []
     for question in table.with_todo:
-        lost = [v for id, v in verdicts.items() if table.cases[id].question == question and v.status != "passed"]
+        lost = lost_by.get(question)
         if lost and (question == seen.owner or any(_alike(verdict, seen) for verdict in lost)):
             guilty.append(question)
     return guilty

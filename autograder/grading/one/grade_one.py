@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -33,10 +34,15 @@ def versions_of(server: Server) -> dict[str, str]:
     """Return the versions of everything that a result may depend on."""
     return {
         "autograder": __version__,
-        "otter": version("otter-grader"),
+        "otter": _otter_version(),
         **server.versions,
         "tests": tests_version(),
     }
+
+
+@cache
+def _otter_version() -> str:
+    return version("otter-grader")
 
 
 def grade_one(server: Server, submission: Submission | Rejected, config: Config, words: Words) -> Graded:
