@@ -61,6 +61,13 @@ class Picture:
     homeless: tuple[tuple[str, int], ...] = ()
 
 
+def holder_of(state: object, label: str) -> tuple[Holder | None, int, int]:
+    """Return one request of ``state`` as far as it can be drawn, with the number of blocks and their size."""
+    data: Mapping[Any, Any] = state if isinstance(state, dict) else {}
+    found = next((request for request in _requests(data.get("requests")) if request.label == label), None)
+    return found, _count(data.get("num_blocks")), _count(data.get("block_size"))
+
+
 def picture(state: object, words: Words) -> Picture:
     """Return what can be drawn of ``state``: no blocks at all when it makes no sense."""
     data: Mapping[Any, Any] = state if isinstance(state, dict) else {}
@@ -137,15 +144,19 @@ def text(state: object, words: Words) -> str:
     return "\n".join([*rows, *(f"     {line}" for line in drawn.lines)])
 
 
-def svg(state: object, title: str, words: Words) -> Markup:
-    """Return the picture as an inline SVG element; the page's style sheet gives it its colours."""
+def svg(state: object, title: str, words: Words, before: object = None) -> Markup:
+    """Return the picture as an inline SVG element; the page's style sheet gives it its colours.
+
+    With the state ``before``, slots that have changed since are underlined.
+    """
     drawn = picture(state, words)
-    rows = [_svg_row(drawn, block) for block in drawn.blocks]
+    earlier = {block.number: block.symbols for block in picture(before, words).blocks} if before else {}
+    rows = [row(drawn, block) + _moved(block, earlier) for block in drawn.blocks]
     lost = [
         Block(len(rows) + i, (label,) * min(count, MOST_SLOTS), _without_slot(label, count, words))
         for i, (label, count) in enumerate(drawn.homeless)
     ]
-    rows += [_svg_row(drawn, block, "twice") for block in lost]
+    rows += [row(drawn, block, "twice") for block in lost]
     lines = [_svg_text(0, len(rows) + i, line) for i, line in enumerate(drawn.lines)]
     widths = [_end(block) + _width(block.claims) for block in (*drawn.blocks, *lost)]
     widths += [_width(line) for line in drawn.lines]
@@ -160,10 +171,21 @@ def _without_slot(label: str, count: int, words: Words) -> str:
     return words.text("picture.homeless", label=label, count=count)
 
 
-def _svg_row(drawn: Picture, block: Block, look: str = "") -> str:
-    row = block.number
-    cells = [_cell(drawn, LEFT + i * SIDE, row * ROW, symbol, look) for i, symbol in enumerate(block.symbols)]
-    return _svg_text(0, row, "∅" if look else str(row)) + "".join(cells) + _svg_text(_end(block), row, block.claims)
+def row(drawn: Picture, block: Block, look: str = "") -> str:
+    """Return one block as SVG: its number, its slots, its claims."""
+    line = block.number
+    cells = [_cell(drawn, LEFT + i * SIDE, line * ROW, symbol, look) for i, symbol in enumerate(block.symbols)]
+    return _svg_text(0, line, "∅" if look else str(line)) + "".join(cells) + _svg_text(_end(block), line, block.claims)
+
+
+def _moved(block: Block, earlier: Mapping[int, tuple[str, ...]]) -> str:
+    changed = (new != old for new, old in zip(block.symbols, earlier.get(block.number, block.symbols), strict=False))
+    y = block.number * ROW + SIDE - 2
+    return "".join(
+        f'<rect class="moved" x="{LEFT + i * SIDE + 3}" y="{y}" width="{SIDE - 6}" height="3"/>'
+        for i, moved in enumerate(changed)
+        if moved
+    )
 
 
 def _cell(drawn: Picture, x: int, y: int, symbol: str, look: str = "") -> str:
@@ -173,8 +195,8 @@ def _cell(drawn: Picture, x: int, y: int, symbol: str, look: str = "") -> str:
     return box + (f'<text class="{look}" x="{x + SIDE // 2}" y="{y + 17}">{escape(mark)}</text>' if mark else "")
 
 
-def _svg_text(x: int, row: int, line: str) -> str:
-    return f'<text x="{x}" y="{row * ROW + 17}">{escape(line)}</text>'
+def _svg_text(x: int, number: int, line: str) -> str:
+    return f'<text x="{x}" y="{number * ROW + 17}">{escape(line)}</text>'
 
 
 def _end(block: Block) -> int:

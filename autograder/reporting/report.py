@@ -12,13 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from autograder.outside.text import for_markdown
-from autograder.reporting import blockview
+from autograder.reporting import blockview, tableview
 from autograder.reporting.describe import describe
 from autograder.reporting.play_line import play_line
 from autograder.reporting.request import block
 from autograder.reporting.results import GradeLine, QuestionResult, SubmissionResult, TestResult
 from autograder.reporting.standing import Standing, number
 from autograder.reporting.words import Words
+
+FOLLOWED = ("prefill", "decode", "read")
+"""After these, it is worth looking at the way of the request's last token."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,21 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Example:
-    """The shortest failing example: its steps in words, the line that plays it, and the states around the last step."""
+class Frame:
+    """A step of an example: what was done, and the state after it and before."""
 
-    steps: tuple[str, ...]
-    play: str
+    step: str
+    state: object
     before: object
-    after: object
+
+
+@dataclass(frozen=True)
+class Example:
+    """The shortest failing example: step by step, the line that plays it, and whose tokens to follow at its end."""
+
+    frames: tuple[Frame, ...]
+    play: str
+    followed: str
 
 
 @dataclass(frozen=True)
@@ -177,8 +188,16 @@ def _section(name: str, question: QuestionResult, result: SubmissionResult, word
 
 
 def _example(example: Mapping[str, Any], words: Words) -> Example:
-    steps = tuple(describe(operation, words) for operation in example["operations"])
-    return Example(steps, play_line(example["operations"]), example["before"], example["after"])
+    operations = example["operations"]
+    states = [*example.get("earlier", ()), example["before"], example["after"]][-len(operations) :]
+    states = [None] * (len(operations) - len(states)) + states  # a run of an earlier version kept the last two
+    frames = tuple(
+        Frame(describe(operation, words), state, before)
+        for operation, state, before in zip(operations, states, [None, *states], strict=False)
+    )
+    name, *arguments = operations[-1]
+    followed = str(arguments[1]) if name in FOLLOWED and len(arguments) > 1 else ""
+    return Example(frames, play_line(operations), followed)
 
 
 def case_title(test: TestResult, words: Words) -> str:
@@ -205,6 +224,8 @@ def template(name: str) -> Template:
     environment.globals |= {
         "svg": blockview.svg,
         "picture": blockview.text,
+        "diagram": tableview.svg,
+        "way": tableview.way,
     }
     environment.filters["md"] = for_markdown
     return environment.get_template(f"{name}.jinja")

@@ -44,7 +44,7 @@ STATES = JSON_VALUES | st.fixed_dictionaries(
 class Page(HTMLParser):
     """The elements of a page that the tests ask about."""
 
-    VOID = frozenset({"meta", "rect", "path"})
+    VOID = frozenset({"meta", "input", "rect", "path"})
 
     def __init__(self, source: str) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ FEW = 24
 
 
 def shortest_example(submission: LoadedSubmission, failed: Sequence[Scenario]) -> Mapping[str, Any] | None:
-    """Return the shortest failing run found for one question: its operations, and the states around the last of them.
+    """Return the shortest failing run found for one question: its operations, and the state after each.
 
     The failed cases are tried in order until one gives an example of at most :data:`SHORT` operations on a pool of at
     most :data:`SMALL` blocks; the number of trials is fixed, so the same submission gives the same example.
@@ -45,7 +45,7 @@ def _too_large(example: Mapping[str, Any]) -> Mapping[str, Any]:
         return example
     sizes = [max((pool[place] for pool in pools), default=0) for place in (2, 3)]
     said = ["real_size", *sizes, len(example["operations"])]
-    return {"operations": [said], "finding": example["finding"], "before": None, "after": None}
+    return {"operations": [said], "finding": example["finding"], "earlier": [], "before": None, "after": None}
 
 
 def _size(example: Mapping[str, Any]) -> tuple[int, int]:
@@ -120,6 +120,7 @@ def _describe(submission: LoadedSubmission, operations: Operations, deviation: D
     return {
         "operations": [operation.to_wire() for operation in operations],
         "finding": deviation.finding.to_json(),
+        "earlier": [_plain(state, operations) for state in states[:-2]],
         "before": _plain(before, operations),
         "after": _plain(states[-1], operations),
     }
