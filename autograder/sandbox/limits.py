@@ -19,8 +19,9 @@ EXIT_MACHINE, EXIT_DEVICE = 88, 89
 class Limits:
     """Resources of one child; times are seconds, ``memory_bytes`` comes on top of what torch itself occupies.
 
-    The last ones are the budget of a whole submission: ``submission_s`` counts work and sleep of all its children and
-    the grader's own work for it, but not what a busy machine makes it wait; ``submission_wall_s`` counts everything.
+    ``wall_s`` counts work, sleep and waits for a disk. The last ones are the budget of a whole submission:
+    ``submission_s`` counts work and sleep of all its children and the grader's own work for it. Neither counts what a
+    busy machine makes it wait; ``submission_wall_s`` counts everything, for what nobody has thought of.
     """
 
     load_cpu_s: float = 1.5
@@ -35,7 +36,7 @@ class Limits:
     file_bytes: int = 0
     locked_bytes: int = 0
     submission_s: float = 16.0
-    submission_wall_s: float = 60.0
+    submission_wall_s: float = 300.0
     submission_bytes: int = 32 * MIB
 
     def to_json(self) -> dict[str, float | int]:

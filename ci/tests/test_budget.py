@@ -1,5 +1,8 @@
 """One submission has one budget, whatever it does with it; when it is used up the rest says so and the next starts."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,6 +33,7 @@ SLOW_LOADS = {
         "    os.write(4, struct.pack('!4sII', b'PA01', len(body), 0) + body)\n    select.select([], [], [], 0.02)"
     ),
 }
+WORKS = "    end = time.process_time() + 0.2\n    while time.process_time() < end: pass\n    return 7"
 DIES = "import os\ndef estimate_kv_cache_bytes(*_): os._exit(1)"
 TALKS = "def estimate_kv_cache_bytes(*_): return ['x' * 190] * 4000"
 
@@ -59,6 +63,22 @@ def spend(server: ForkServer, cells: Sequence[str], most: int = 60) -> set[str]:
 def test_no_way_of_loading_slowly_outlasts_the_budget(kind: str, poor: ForkServer) -> None:
     ends = spend(poor, [SLOW_LOADS[kind], DIES])
     assert ends & {"run.budget", "cell.stopped"}, "neither ended nor left out"
+
+
+def test_waiting_for_a_processor_that_others_hold_counts_nowhere() -> None:
+    """The work takes a third of the limit of wall-clock seconds, and several times that limit until it gets done."""
+    with ForkServer(replace(SHORT, wall_s=0.6)) as server, server.spawn() as child:
+        child.load(["import time\ndef estimate_kv_cache_bytes(*_):\n" + WORKS])
+        os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + 6)
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+        try:
+            started = time.monotonic()
+            assert child.run([LEDGER])[0]["returned"] == 7
+            assert time.monotonic() - started > 0.6
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
 
 
 def test_a_child_that_never_reads_what_it_is_asked_is_ended_all_the_same(poor: ForkServer) -> None:

@@ -26,9 +26,10 @@ def cpu_clock(pid: int) -> float | None:
 
 
 class Watchdog:
-    """Over one child: CPU and wall-clock seconds of a request, and sleep, in one piece or in naps.
+    """Over one child: CPU seconds of a request, sleep, in one piece or in naps, and both together with waits for a disk.
 
-    All of it is charged to the submission, and so is what the child used before its first request.
+    What a busy machine makes it wait for a processor counts nowhere, so that no limit is reached by the hour. All else
+    is charged to the submission, and so is what the child used before its first request.
     """
 
     def __init__(self, pid: int, budget: Budget) -> None:
@@ -40,8 +41,7 @@ class Watchdog:
         self.note(cpu_clock(self._pid) or 0.0)
         self._cpu_end = self._cpu + cpu_s
         self._looked = time.monotonic()
-        self._wall_end = self._looked + wall_s
-        self._idle = self._slept = 0.0
+        self._spent = self._idle = self._slept = 0.0
 
     def note(self, cpu: float) -> float:
         """Charge the CPU time used since the last look, and return it."""
@@ -60,16 +60,18 @@ class Watchdog:
         cpu = cpu_clock(self._pid)
         if cpu is None:
             return None
-        unused = min(now - before, _LONGEST_LOOK_S) - self.note(cpu)
+        worked = self.note(cpu)
+        unused = min(now - before, _LONGEST_LOOK_S) - worked
         states = _states(self._pid) if unused > 0 else {_RUNNABLE}
         asleep = unused if _RUNNABLE not in states else 0.0
         self._budget.charge(asleep)
+        self._spent += worked + asleep
         if _ON_DISK not in states and not waits_for_us:
             self._idle += asleep
             self._slept += asleep
         if cpu >= self._cpu_end:
             return Finding("run.cpu", {"seconds": f"{self._cpu_s:g}"})
-        if now >= self._wall_end:
+        if self._spent >= self._wall_s:
             return Finding("run.wall", {"seconds": f"{self._wall_s:g}"})
         if self._idle >= self._idle_s or self._slept >= _CELLS_ASLEEP * self._idle_s:
             return Finding("run.idle", {"seconds": f"{self._idle_s:g}"})
