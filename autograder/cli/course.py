@@ -37,8 +37,12 @@ def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
 @click.option("--zip", "as_zip", is_flag=True, help="Make autograder.zip for Otter and Gradescope instead.")
 @click.option("--check", is_flag=True, help="Write nothing; fail where what is there does not come from these sources.")
 @click.option("--solution", is_flag=True, help="Make the explained solution instead, to hand out after the deadline.")
+@click.option("--students", type=PATH, metavar="DIR", help="Write what students get into the new folder DIR instead.")
+@click.option(
+    "--grader", type=PATH, metavar="DIR", help="Write the grader without solutions and seed into DIR instead."
+)
 @in_one_sentence
-def release(as_zip: bool, check: bool, solution: bool) -> None:
+def release(as_zip: bool, check: bool, solution: bool, students: Path | None, grader: Path | None) -> None:
     """Make what students receive from the master, or autograder.zip from this package."""
     from autograder.release import ReleaseError, checkout
 
@@ -52,9 +56,15 @@ def release(as_zip: bool, check: bool, solution: bool) -> None:
         else:
             click.echo(autograder_zip.write(root).relative_to(root))
         return
-    from autograder.release import notebooks
+    from autograder.release import handout, notebooks
 
-    if solution:
+    if grader:
+        handout.write_grader(root, grader)
+        click.echo(grader)
+    elif students:
+        for path in handout.write_students(root, students):
+            click.echo(path)
+    elif solution:
         for path in notebooks.write_solution(root):
             click.echo(path)
     elif not check:

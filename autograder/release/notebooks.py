@@ -14,7 +14,7 @@ from otter.assign.solutions import replace_solutions
 from autograder.config import load_config
 from autograder.contract.questions import questions
 from autograder.hidden_tests.otter_files import otter_files
-from autograder.release import lesson_file
+from autograder.release import ReleaseError, lesson_file
 from autograder.release.facts import Facts
 
 LANGUAGES = ("en", "zh")
@@ -26,6 +26,7 @@ ASSISTANTS = Path(__file__).with_name("student_assistants.md")
 ASSISTANTS_READ = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md")
 SOLUTION_FOLDER = Path("solutions/explained")
 README = Path(__file__).with_name("student_readme.md")
+STUDENT_NOTEBOOKS = [STUDENT_FOLDER / f"{MASTER.stem}.{lang}.ipynb" for lang in LANGUAGES]
 _LANGUAGE_LINE = 'LANGUAGE = "en"'
 _BOTH = re.compile(r'(?m)("""|"|# )([^"#\n]*) / ([^"#\n]*[\u4e00-\u9fff][^"#\n]*)("|$)')  # English / Chinese
 
@@ -52,6 +53,8 @@ def build(master: Path, lang: str, facts: Facts, solved: bool = False) -> dict[s
 
 def generated(root: Path) -> dict[Path, bytes]:
     """Return every file that the release step makes under ``root``, by its path relative to it."""
+    if not (root / MASTER).is_file():
+        raise ReleaseError(f"{MASTER} is not here; release from the course's own repository, which has the solutions.")
     master, facts = root / MASTER, facts_of(root)
     files = {MASTER.with_suffix(".ipynb"): _to_ipynb(_with_stable_ids(jupytext.read(master)))}
     for lang in LANGUAGES:
@@ -80,7 +83,13 @@ def facts_of(root: Path) -> Facts:
 
 
 def write(root: Path) -> None:
-    """Write every generated file under ``root``."""
+    """Write every generated file under ``root``; raise ReleaseError where that would undo an edit."""
+    edited = [path for path in (MASTER.with_suffix(".ipynb"), *STUDENT_NOTEBOOKS) if _was_edited(root / path)]
+    if edited:
+        raise ReleaseError(
+            f"{', '.join(map(str, edited))}: changed by hand, and made from {MASTER}; make the change there, then "
+            "delete the notebook and run the same command again."
+        )
     for path, content in generated(root).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
@@ -144,6 +153,21 @@ def _to_ipynb(notebook: NotebookNode) -> bytes:
     for cell in copy.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+    copy.metadata["released"] = _cells_hash(copy)
     nbformat.validate(copy)
     text: str = nbformat.writes(copy)
     return text.encode() + b"\n"
+
+
+def _cells_hash(notebook: NotebookNode) -> str:
+    cells = "\0".join(f"{cell.cell_type}\0{cell.source}" for cell in notebook.cells)
+    return hashlib.sha256(cells.encode()).hexdigest()[:16]
+
+
+def _was_edited(path: Path) -> bool:
+    """Tell whether the cells of a released notebook are not those that were released; what git marked is no edit."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except (OSError, ValueError):
+        return False
+    return notebook.metadata.get("released") not in (None, _cells_hash(notebook))

@@ -110,8 +110,10 @@ def test_the_reference_solution_passes_on_the_stand_in() -> None:
     canary.check(stand_in())
 
 
-def test_a_device_that_fails_on_the_reference_solution_stops_with_one_sentence(monkeypatch) -> None:
-    monkeypatch.setattr(canary, "SOLUTION", solution((JOIN, "import os; os._exit(89)")))
+def test_a_device_that_fails_on_the_reference_solution_stops_with_one_sentence(monkeypatch, tmp_path) -> None:
+    dying = tmp_path / "dying.py"
+    dying.write_text(solution((JOIN, "import os; os._exit(89)")), "utf-8")
+    monkeypatch.setattr(canary, "SOLUTION", dying)
     with pytest.raises(canary.DeviceUnfit, match=r"g4\.basic.*device\.fault.*--resume") as stopped:
         canary.check(stand_in())
     assert str(stopped.value).count(". ") == 0

@@ -21,6 +21,7 @@ from autograder.reporting.received_bundle import results_of, verify
 WORKFLOW = ROOT / ".github" / "workflows" / "grade.yml"
 ON_A_GPU = ROOT / ".github" / "workflows" / "grade-gpu.yml"
 SIZE, ON_GPU = 40, 30
+OUR_WORDS = "grading.given_up"
 AWKWARD = '名字: "quoted" <and> 🎓?'
 SHARDS = 4
 
@@ -28,14 +29,16 @@ pytestmark = pytest.mark.timeout(900)  # a class takes a while on a machine that
 
 
 def students() -> dict[str, str]:
-    """Return the class, file by file: right and wrong answers, a name that artifacts refuse, a broken notebook."""
+    """Return the class, file by file: right and wrong answers, awkward names, our own words, a broken notebook."""
     kinds = [
         solution(),
         solution((CEILING, "needed_blocks = req.seq_len // self.block_size")),
         solution((NEEDS_BLOCK, "is_new_block_needed = new_seq_len % self.block_size == 1")),
     ]
-    files = {f"student-{number:02}.py": kinds[number % len(kinds)] for number in range(SIZE - 2)}
-    return {f"{AWKWARD}.py": kinds[0], "broken.ipynb": '{"cells": [', **files}
+    files = {f"student-{number:02}.py": kinds[number % len(kinds)] for number in range(SIZE - 4)}
+    says_so = f"{kinds[0]}\n\n# %%\nraise Exception({OUR_WORDS!r})\n"
+    odd = {f"{AWKWARD}.py": kinds[0], "broken.ipynb": '{"cells": [', f"{OUR_WORDS}.py": kinds[0], "says-so.py": says_so}
+    return {**odd, **files}
 
 
 def class_repository(folder: Path) -> Path:
@@ -103,8 +106,13 @@ def grades(pipeline, tmp_path_factory) -> Path:
 
 def unpacked(artifact: Path, target: Path) -> Path:
     with tarfile.open(artifact / "grades.tar.gz") as archive:
-        archive.extractall(target, filter="data")
+        extract(archive, target)
     return target
+
+
+def extract(archive: tarfile.TarFile, target: Path) -> None:
+    archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)  # 3.11.2 has none
+    archive.extractall(target)
 
 
 def table(run: Path) -> dict[str, dict[str, str]]:
@@ -122,6 +130,25 @@ def test_everyone_gets_a_bundle_that_verifies(grades):
     assert len(bundles) == SIZE
     assert AWKWARD in {results_of(path)["student"] for path in bundles}
     assert {path.name: verify(path) for path in bundles if verify(path)} == {}
+
+
+def test_words_of_ours_in_a_name_or_an_error_are_only_words(grades):
+    run = json.loads((grades / "run.json").read_text("utf-8"))
+    assert (run["students"], run["given_up"], run["machine_faults"]) == (SIZE, 0, 0)
+    assert run["status"] == {"graded": SIZE - 1, "not gradable": 1, "held": 0, "missing": 0}
+    assert {table(grades)[name]["points"] for name in ("says-so", OUR_WORDS)} == {"100"}
+
+
+def test_a_shard_that_graded_nobody_is_red_and_costs_the_others_nothing(pipeline, tmp_path):
+    artifacts = copied_artifacts(pipeline, tmp_path / "artifacts", "run-cpu-[123]")
+    workflow = Workflow(WORKFLOW, {"": pipeline.course}, artifacts)
+    lost = context("all", 4)
+    lost["inputs"]["submissions"] = "nowhere"
+    assert workflow.play("cpu", tmp_path / "cpu-4" / "work", lost).failed_step == "Grade"
+    job = pipeline.bundle(tmp_path / "job" / "work", artifacts, WORKFLOW)
+    assert job.failed_step == "", job.log
+    run = unpacked(artifacts / "grades", tmp_path / "grades")
+    assert len(list((run / "bundles").glob("*.zip"))) == SIZE * 3 // 4
 
 
 def test_ten_students_wait_for_the_gpu(grades):
@@ -187,7 +214,7 @@ def test_a_gpu_result_of_another_file_fails_the_merge_and_costs_nobody_a_bundle(
 def replace_hash(tar: Path, folder: Path, student: str) -> None:
     """Make the packed run say that it graded another file of the student's."""
     with tarfile.open(tar) as archive:
-        archive.extractall(folder, filter="data")
+        extract(archive, folder)
     journal = folder / "run" / "journal.jsonl"
     rows = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
     rows = [{**row, "sha256": "0" * 64} if row["student"] == student else row for row in rows]

@@ -13,12 +13,20 @@ from typing import Any, Self
 from autograder.errors import GraderError
 from autograder.reporting.foreign_rows import is_possible
 from autograder.reporting.results import SubmissionResult
+from autograder.reporting.run_file import NAME as RUN_FILE
 from autograder.reporting.schema import RowError, from_row
 
 NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
 _MEND = "that student has no result from it; grade the file again with --resume."
-_PARTS = (("journal", ".jsonl"), ("students", ""), ("bundles", ""), ("grades", ".csv"), ("class", ".html"))
+_PARTS = (
+    ("journal", ".jsonl"),
+    ("students", ""),
+    ("bundles", ""),
+    ("grades", ".csv"),
+    ("class", ".html"),
+    ("run", ".json"),
+)
 LONGEST_LINE = 1 << 24
 _HERE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # no link to elsewhere, no pipe in a file's place
 
@@ -51,6 +59,7 @@ class Journal:
             _cut_torn_line(path)
         elif path.exists():
             _set_aside(out)
+        (out / RUN_FILE).unlink(missing_ok=True)  # it stands for a run that has come to its end
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | _HERE, 0o644)
         self._synced = time.monotonic()
 

@@ -26,6 +26,8 @@ from autograder.reporting.gradebook import student_files, write_grades, write_st
 from autograder.reporting.merge import merge_all
 from autograder.reporting.report import render_index
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
+from autograder.reporting.run_file import NAME as RUN_FILE
+from autograder.reporting.run_file import run_file
 from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
 from autograder.reporting.summary import pseudonyms, who_is_who
@@ -66,7 +68,7 @@ def render(
     standings = standings_of(out, current, config)
     listed = enrolled(out, roster, current)
     _write_reports(out, current, standings, config, words)
-    lines = _write_class(out, current, standings, listed, words)
+    lines = _write_class(out, current, standings, listed, words, len(found.problems))
     return lines, (*found.problems, *listed.problems)
 
 
@@ -76,12 +78,14 @@ def _write_class(
     standings: Mapping[str, Standing],
     listed: Enrolled,
     words: Words,
+    unusable: int,
 ) -> list[GradeLine]:
     lines = [grade_line(result, standings[student]) for student, result in results.items()]
     write_grades(out, lines, listed.absent)
     bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
     page = render_class(results, lines, listed.absent, bundled, words, listed.names)
     write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
+    write_atomic(out / RUN_FILE, run_file(results.values(), lines, len(listed.absent), unusable))
     return lines
 
 
@@ -117,7 +121,7 @@ def refresh(out: Path, config: Config, words: Words) -> tuple[str, ...]:
     found = usable(out)
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
     standings = standings_of(out, current, config)
-    _write_class(out, current, standings, enrolled(out, None, current), words)
+    _write_class(out, current, standings, enrolled(out, None, current), words, len(found.problems))
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
     _write_reports(out, touched, standings, config, words)
@@ -132,7 +136,7 @@ def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words:
     current = current_results(out, config)
     standings = standings_of(out, current, config)
     _write_reports(out, {result.student: current[result.student] for result in kept}, standings, config, words)
-    _write_class(out, current, standings, enrolled(out, None, current), words)
+    _write_class(out, current, standings, enrolled(out, None, current), words, 0)
 
 
 def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
