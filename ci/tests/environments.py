@@ -1,17 +1,20 @@
 """The kinds of machine a grader runs on, made here by the words of their name: ``user``, ``container``, ``old``.
 
 ``user`` is an account without any privilege (else it is root's), ``container`` refuses namespaces and mounts as
-Docker's default profile does, ``old`` is a kernel without Landlock. Each runs a piece of Python, which may use
-``server``, a ready fork-server, in a process of its own and returns what that printed as JSON.
+Docker's default profile does, ``unmounting`` mounts alone as AppArmor does on Ubuntu 24.04, ``old`` is a kernel
+without Landlock. Each runs a piece of Python, which may use ``server``, a ready fork-server, in a process of its own
+and returns what that printed as JSON. What can play none of them is tested as it is, under the empty name.
 """
 
 import ctypes
 import errno
+import functools
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,37 @@ def run_in(environment: str, body: str, package_root: Path = ROOT) -> Any:
     return json.loads(done.stdout)
 
 
+@functools.cache
+def playable() -> bool:
+    """Tell whether this process may change its user and mount, and so play every environment."""
+
+    def everything() -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        _check(libc.unshare(_CLONE_NEWNS))
+        _check(libc.mount(None, b"/", None, _REC | _PRIVATE, None))
+        _check(libc.mount(b"tmpfs", b"/mnt", b"tmpfs", 0, None))
+        become("user")
+
+    return can(everything)
+
+
+def can(attempt: Callable[[], object]) -> bool:
+    """Tell whether an attempt succeeds, in a process of its own."""
+    child = os.fork()
+    if child == 0:
+        try:
+            attempt()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def played(*environments: str) -> tuple[str, ...]:
+    """Return the environments where this process may play them, else the one that it is in."""
+    return environments if playable() else ("",)
+
+
 def become(environment: str) -> None:
     """Turn this process, root's, into one of the given environment."""
     words = environment.split()
@@ -63,6 +97,8 @@ def become(environment: str) -> None:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
+    if "unmounting" in words:
+        _refuse(errno.EACCES, ("mount", "umount2", "pivot_root"), 0)
     if "container" in words:
         _refuse(errno.EPERM, ("unshare", "setns", "mount", "umount2", "pivot_root"), _NAMESPACE_FLAGS)
     if "old" in words:

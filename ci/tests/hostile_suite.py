@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from environments import run_in
+from environments import played, run_in
 
 from autograder.config import Config
 from autograder.grading.one.grade_one import Graded, grade_one
@@ -23,7 +23,7 @@ from autograder.sandbox.client import ForkServer
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = ROOT / "solutions" / "submissions" / "hostile"
 NEIGHBOUR = ROOT / "solutions" / "submissions" / "odd" / "percent.py"
-ENVIRONMENTS = ("root", "user", "container") if os.geteuid() == 0 else ("",)
+ENVIRONMENTS = played("root", "user", "container")
 MEMORY_GROWTH = 0.05
 
 _MARK = "breach"

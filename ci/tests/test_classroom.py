@@ -14,6 +14,8 @@ import yaml
 from actions import ROOT, Played, Workflow, branch, commit, set_up, working_tree
 from classes import CEILING, solution
 
+from autograder.release.handout import write_grader
+
 TEMPLATES = ROOT / "ci" / "classroom"
 WRONG_PREFILL = (CEILING, "needed_blocks = req.seq_len // self.block_size")
 TRUNCATED = '{"cells": ['
@@ -28,8 +30,11 @@ SAID_BY_CLASSROOM50 = {
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
-    """Return the course's repository, which every template checks out."""
-    repository = working_tree(tmp_path_factory.mktemp("course"))
+    """Return the released grader's repository, which every template checks out."""
+    folder = tmp_path_factory.mktemp("course")
+    (folder / "own").mkdir()
+    write_grader(working_tree(folder / "own"), folder / "grader")
+    repository = commit(folder / "grader")
     branch(repository, "v1")
     return repository
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from classes import ROOT
+from environments import playable
 from one_wall import REACHED, WALLS
 
 pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or platform.machine() != "x86_64", reason="only root can put up every wall; calls by number"
+    not playable() or platform.machine() != "x86_64", reason="only root can put up every wall; calls by number"
 )
 
 FILES = {"read the grader's package", "read a file of root's", "read a file of another user's", "list a folder"}

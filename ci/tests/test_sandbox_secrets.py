@@ -1,10 +1,10 @@
 """A child holds nothing that would help it: neither the hidden tests nor the model nor what compares with them."""
 
 import ast
-import os
 from pathlib import Path
 
 import pytest
+from environments import playable
 from sandbox_samples import LEDGER, RIGHT, spawn, trace
 
 from autograder.sandbox.walls.visible_paths import PACKAGE
@@ -47,7 +47,7 @@ def test_environment_frames_and_objects_hold_no_secret() -> None:
     assert "hidden_tests" not in str(frames)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may read another process's memory")
+@pytest.mark.skipif(not playable(), reason="needs root that may mount and change its user")
 def test_no_text_of_the_grader_s_secrets_stands_in_a_child_s_memory() -> None:
     secrets = {path.name: docstring(path) for path in SECRET_FILES if path.name not in KNOWN_TO_CHILDREN}
     assert len(secrets) > 3
