@@ -64,7 +64,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone
     import urllib.request
 
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-    address = "https://raw.githubusercontent.com/OWNER/REPOSITORY/main/assignment/paged_lesson.py"
+    address = "https://raw.githubusercontent.com/OWNER/REPOSITORY/main/paged_lesson.py"
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder.
@@ -710,9 +710,8 @@ grader.ready()
 # *File > Download > .ipynb* and submit that.
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
-# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10), the GPU
-# part 20. Each TODO is graded apart, so an open one
-# costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
+# counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10),
+# the GPU part 20. Each TODO is graded apart, so an open one costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
 # events.
 
 # %%

@@ -55,7 +55,7 @@ if "google.colab" in sys.modules:  # Colab 只打开 notebook 这一个文件
     import urllib.request
 
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-    address = "https://raw.githubusercontent.com/OWNER/REPOSITORY/main/assignment/paged_lesson.py"
+    address = "https://raw.githubusercontent.com/OWNER/REPOSITORY/main/paged_lesson.py"
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。

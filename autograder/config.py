@@ -47,7 +47,8 @@ class Config:
     ``gpu``: whether the GPU part is pending until graded, counts only when it is there, or does not exist.
     ``readiness_counts``: whether GPU points may be earned on the stand-in device.
     ``seed_file``: the file with the course seed, beside pyproject.toml; without one the drawn cases are public.
-    ``repository``: where Colab finds the student notebooks, as ``owner/name``.
+    ``course``: its name, as students read it.
+    ``repository``: the students' repository, where Colab finds the notebooks, as ``owner/name``.
     """
 
     feedback: Policy = "hint"
@@ -55,6 +56,7 @@ class Config:
     language: str = "en"
     readiness_counts: bool = False
     seed_file: str = ""
+    course: str = ""
     repository: str = "OWNER/REPOSITORY"
     late: Late | None = None
 

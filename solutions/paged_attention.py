@@ -90,7 +90,7 @@ if "google.colab" in sys.modules:  # Colab opens the notebook alone / Colab 只�
     import urllib.request
 
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-    address = "https://raw.githubusercontent.com/{repository}/main/assignment/paged_lesson.py"
+    address = "https://raw.githubusercontent.com/{repository}/main/paged_lesson.py"
     urllib.request.urlretrieve(address, "paged_lesson.py")
 
 # Not found? Put paged_lesson.py, which came with this notebook, into the same folder. / 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
@@ -1063,19 +1063,19 @@ def worth_it() -> None:
 # %% [markdown] tags=["lang-zh", "answer"]
 # **参考答案。** 每个 token 都占块表一项：kernel 要为每个 token 查一次地址，每次只读一小点；一块 16 个时，查一次就能连着读一长段。一块 256 个时，预留的长度就是请求可能达到的最大长度，decode 从不需要新块，也就不用抢占谁；代价是只放得下八个请求。
 
-# %% [markdown] tags=["lang-en"]
+# %% [markdown] tags=["lang-en", "gpu"]
 # ## Is it ready for a GPU?
 #
 # Part of the grade is measured on a GPU: the same calls, with the pool on the device and in other dtypes. You need no
 # GPU to prepare. A pool on PyTorch's `meta` device has shapes and no numbers, so code that copies to the CPU or
 # builds a tensor of its own somewhere else fails or answers wrongly here already.
 
-# %% [markdown] tags=["lang-zh"]
+# %% [markdown] tags=["lang-zh", "gpu"]
 # ## 能上 GPU 吗？
 #
 # 有一部分分数在 GPU 上测：调用不变，但池放在设备上，dtype 也会换。准备工作不需要 GPU。放在 PyTorch 的 `meta` 设备上的池只有形状、没有数值；如果代码把数据拷到 CPU，或者自己在别处新建张量，在这里就会报错或得到错误的结果。
 
-# %%
+# %% tags=["gpu"]
 grader.ready()
 
 # %% [markdown] tags=["lang-en"]
@@ -1086,9 +1086,8 @@ grader.ready()
 # *File > Download > .ipynb* and submit that.
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
-# counts {points cpu} points (q1 {points q1}, q2 {points q2}, q3 {points q3}, q4 {points q4}, q5 {points q5}), the GPU
-# part {points gpu}. Each TODO is graded apart, so an open one
-# costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
+# counts {points cpu} points (q1 {points q1}, q2 {points q2}, q3 {points q3}, q4 {points q4}, q5 {points q5}){gpu},
+# the GPU part {points gpu}{/gpu}. Each TODO is graded apart, so an open one costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
 # events.
 
 # %% [markdown] tags=["lang-zh"]
@@ -1096,7 +1095,7 @@ grader.ready()
 #
 # 保存 notebook（Ctrl+S），运行下一个单元格，提交它写出的 zip。它会打开 zip 看一眼：若有 TODO 没做完、检查没通过（故意弄坏之后忘了改回来？），或保存的文件比你运行的旧，就会告诉你。在 Colab 上请用 *文件 > 下载 > .ipynb*，提交那个文件。
 #
-# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 {points cpu} 分（q1 {points q1}、q2 {points q2}、q3 {points q3}、q4 {points q4}、q5 {points q5}），GPU 部分 {points gpu} 分。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
+# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 {points cpu} 分（q1 {points q1}、q2 {points q2}、q3 {points q3}、q4 {points q4}、q5 {points q5}）{gpu}，GPU 部分 {points gpu} 分{/gpu}。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
 
 # %%
 grader.export()

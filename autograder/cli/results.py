@@ -20,7 +20,8 @@ LOCK = Path(autograder.__file__).parents[1] / "ci" / "requirements.lock"
 @in_one_sentence
 def report(out: Path, roster: Path | None, anonymous: bool, lang: str | None) -> None:
     """Write every report, grades.csv and the class page in OUT again, from its journal."""
-    from autograder.grading.many.rerender import render, write_anonymous
+    from autograder.grading.many.outdated import needs_a_new_run
+    from autograder.grading.many.rerender import render, results, write_anonymous
 
     config, words = course(lang)
     if anonymous:
@@ -28,6 +29,8 @@ def report(out: Path, roster: Path | None, anonymous: bool, lang: str | None) ->
         return
     lines, problems = render(out, config, words, roster)
     click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
+    for note in needs_a_new_run(results(out).values(), config):
+        click.echo(f"{words.sentence(note)} {words.advice(note)}", err=True)
     for problem in problems:
         click.echo(problem, err=True)
     if problems:

@@ -38,6 +38,7 @@ def build(master: Path, lang: str, facts: Facts, solved: bool = False) -> dict[s
     notebook = _with_stable_ids(jupytext.read(master))
     left_out = "yours" if solved else "answer"
     notebook.cells = [c for c in notebook.cells if _language(c) in (None, lang) and left_out not in _tags(c)]
+    notebook.cells = [c for c in notebook.cells if facts.has_gpu or "gpu" not in _tags(c)]
     for cell in notebook.cells:
         cell.source = facts.fill(MARKERS.sub("", cell.source) if solved else _without_solution(cell))
         if cell.cell_type == "code":
@@ -79,7 +80,7 @@ def write_solution(root: Path) -> list[Path]:
 
 def facts_of(root: Path) -> Facts:
     """Return what the texts for students say about the course at ``root``."""
-    return Facts(load_config(root).repository, questions())
+    return Facts(load_config(root), questions())
 
 
 def write(root: Path) -> None:

@@ -74,6 +74,31 @@ def test_the_colab_badge_takes_its_address_from_the_settings(copied_root: Path) 
     assert "colab.research.google.com/github/a/b/blob" in (copied_root / "assignment/README.md").read_text("utf-8")
 
 
+def students_read(root: Path, *settings: str) -> str:
+    """Return all that students of a course with these settings read, and run."""
+    (root / "pyproject.toml").write_text("\n".join(["[tool.autograder]", *settings]), "utf-8")
+    made = notebooks.generated(root)
+    student = (path for path in made if path.is_relative_to(notebooks.STUDENT_FOLDER))
+    return "\n".join(made[path].decode() for path in student if path.name != lesson_file.LESSON.name)
+
+
+def test_a_course_without_a_gpu_part_reads_nothing_of_one(copied_root: Path) -> None:
+    part = re.compile(r"GPU part|on a GPU|GPU 部分|GPU 上测|for a GPU|\bg[1-4]\b|grader\.ready\(|points pending|分待评")
+    assert len(part.findall(students_read(copied_root))) > 20
+    without = students_read(copied_root, 'gpu = "off"')
+    assert part.findall(without) == []
+    assert "{gpu}" not in without
+    assert "| points | 15 | 20 | 20 | 15 | 10 |\n" in without
+
+
+def test_a_course_s_name_and_due_date_are_read_where_they_are_set(copied_root: Path) -> None:
+    said = students_read(copied_root, 'course = "CS 1234"', "[tool.autograder.late]", "due = 2026-11-01T23:59:00-05:00")
+    assert said.count("*CS 1234*") == 2
+    assert said.count("2026-11-01 23:59 (UTC-0500)") == 2
+    unsaid = students_read(copied_root)
+    assert [word for word in ("{course}", "{due}", "**Due.**", "**截止。**") if word in unsaid] == []
+
+
 @pytest.mark.parametrize("path", STUDENT_FILES, ids=lambda path: path.name)
 def test_no_line_of_the_solution_stands_in_a_student_file(path: Path) -> None:
     blocks = re.findall(r"# BEGIN SOLUTION.*?\n(.*?)# END SOLUTION", MASTER.read_text("utf-8"), flags=re.S)

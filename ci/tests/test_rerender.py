@@ -192,3 +192,18 @@ def test_a_bundle_whose_points_grading_again_does_not_give_is_named(tmp_path: Pa
     done = autograder("bundle", "--verify", path, "--regrade", cwd=tmp_path)
     assert done.returncode == 2
     assert "q1.basic" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("feedback", "said"), [("hint", ["other hidden tests"]), ("example", ["other hidden tests", "no example"])]
+)
+def test_report_says_what_a_changed_setting_cannot_do_without_a_new_run(
+    tmp_path: Path, feedback: str, said: list[str]
+) -> None:
+    bare = replace(MIXED, tests=tuple(replace(test, example=None) for test in MIXED.tests))
+    out = run_of(tmp_path / "out", bare, replace(bare, student="bob"))
+    (tmp_path / "pyproject.toml").write_text(f'[tool.autograder]\nfeedback = "{feedback}"\n', "utf-8")
+    done = autograder("report", out, cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(done.stderr.splitlines()) == len(said)
+    assert all("2 re" in line and words in line for line, words in zip(done.stderr.splitlines(), said, strict=True))
