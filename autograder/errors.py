@@ -13,6 +13,7 @@
       WeakConfinement      grading: the probe found a hole in the walls
       ServerDied           sandbox: the fork-server could not start or is gone
       DeviceUnfit          grading: the reference solution fails on the device
+      NotHere              system: grading was asked for on another system than Linux
       ReleaseError         release: what students or Gradescope receive cannot be made
 
 What goes wrong with one submission is never one of these: it is a :class:`autograder.findings.Found`, which costs that

@@ -24,11 +24,11 @@ from otter.run import main as otter_run
 
 from autograder.config import load_config
 from autograder.grading.many.batch import Settings, grade_batch
-from autograder.grading.many.cores import usable_cores
 from autograder.grading.otter.plugin import run_autograder
 from autograder.intake.discover import Entry, discover
 from autograder.release.zip import build
 from autograder.reporting.schema import to_bytes
+from autograder.system import usable_cores
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "solutions" / "submissions"

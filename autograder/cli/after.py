@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.common import FILE, FOLDER, LANG, PATH, course, in_one_sentence
+from autograder.cli.common import FILE, FOLDER, LANG, PATH, course, in_one_sentence, on_linux
 
 
 @click.command()
@@ -45,6 +45,7 @@ def compare(old: Path, new: Path, never_lower: bool, lang: str | None) -> None:
 @click.argument("out", type=FOLDER)
 @LANG
 @in_one_sentence
+@on_linux
 def replay(block: Path, out: Path, lang: str | None) -> None:
     """Grade the file that a student's request block speaks of again, alone, and show what happens."""
     from autograder.grading.many.replay import replay as show_again

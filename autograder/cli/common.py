@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from autograder.errors import GraderError
+from autograder.system import demand_linux
 
 FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -44,6 +45,17 @@ def in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
             raise OneSentence(f"{error.strerror or error}{where}; mend that and run the same command again.") from error
+
+    return wrapped
+
+
+def on_linux(command: Callable[..., None]) -> Callable[..., None]:
+    """Refuse ``command``, which runs what students wrote, in one sentence on any other system."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        demand_linux("Grading")
+        command(*args, **kwargs)
 
     return wrapped
 

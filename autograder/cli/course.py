@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.common import LANG, PATH, course, in_one_sentence
+from autograder.cli.common import LANG, PATH, course, in_one_sentence, on_linux
 
 
 @click.command()
@@ -14,13 +14,14 @@ from autograder.cli.common import LANG, PATH, course, in_one_sentence
 @click.option("--jobs", type=click.IntRange(1), help="Mutants graded side by side; one per core by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
 @in_one_sentence
+@on_linux
 def mutation(mutants: Sequence[Path], jobs: int | None, as_json: bool) -> None:
     """Score the hidden tests on wrong submissions: module files, catalogues of patches, or folders of them."""
     import json
 
-    from autograder.grading.many.cores import usable_cores
     from autograder.grading.mutation.mutants import load_mutants
     from autograder.grading.mutation.score import score_mutants, summary
+    from autograder.system import usable_cores
 
     scores = []
     for score in score_mutants(load_mutants(mutants), jobs or usable_cores()):

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course, in_one_sentence
+from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course, in_one_sentence, on_linux
 from autograder.errors import GraderError
 
 
@@ -74,6 +74,7 @@ def list_students(paths: Sequence[Path], layout: str, pattern: str, choose: Path
 @click.option("--shard", type=Shard(), default="1/1", help="Grade only the i-th of n parts of the batch.")
 @who_is_there
 @in_one_sentence
+@on_linux
 def grade(
     paths: Sequence[Path],
     out: Path,
@@ -90,9 +91,9 @@ def grade(
     """Grade notebooks, Jupytext files, zips, or folders of them."""
     from autograder.contract.seed import read_seed
     from autograder.grading.many.batch import Settings, grade_batch
-    from autograder.grading.many.cores import usable_cores
     from autograder.grading.many.rerender import refresh
     from autograder.progress import Progress
+    from autograder.system import usable_cores
 
     config, words = course(lang, paths)
     for path in paths:
@@ -118,6 +119,7 @@ def grade(
 @click.command()
 @DEVICE
 @in_one_sentence
+@on_linux
 def doctor(device: str) -> None:
     """Show which confinement layers are active here, and what to do about the rest."""
     from autograder.grading.doctor import examine

@@ -8,6 +8,7 @@ import click
 
 import autograder
 from autograder.cli.common import FILE, FOLDER, LANG, PATH, OneSentence, complain, course, in_one_sentence
+from autograder.system import demand_linux
 
 LOCK = Path(autograder.__file__).parents[1] / "ci" / "requirements.lock"
 
@@ -78,6 +79,8 @@ def bundle(
         complain([Finding("bundle.no_file", {"student": student}) for student in without], words)
         return
     assert bundle_zip is not None
+    if regrade:
+        demand_linux("Grading again")
     problems = verify_bundle(bundle_zip, regrade, config, words)
     complain(problems, words)
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.intake.source import MAX_FILE, MEGABYTE, Source, ignored
 from autograder.intake.submission import Refusal
+from autograder.system import CAREFULLY
 
 MAX_ENTRIES = 50_000
 MAX_DEPTH = 20
@@ -17,7 +18,7 @@ def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
     """Return the bytes of a regular file; raise :class:`Refusal` for anything else or anything larger."""
     try:
         # Non-blocking, so that a FIFO put in the file's place cannot stop the batch.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | CAREFULLY)
     except OSError as error:
         raise Refusal("intake.unreadable") from error
     try:

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 def locked(root: Path) -> dict[str, str]:
     """Return every locked version by canonical name."""
     lines = (root / "ci" / "requirements.lock").read_text("utf-8").splitlines()
-    words = (line.partition("#")[0].strip() for line in lines)
+    words = (line.partition("#")[0].partition(";")[0].strip() for line in lines)
     pins = (word.partition("==") for word in words if word)
     return {canonicalize_name(name): pinned for name, _, pinned in pins}
 

@@ -1,6 +1,7 @@
 """Running the product as its users do: the ``autograder`` command in a process of its own."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,3 +37,10 @@ def start_autograder(*args: object, cwd: Path = ROOT) -> subprocess.Popen[bytes]
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def printed_on(page: str, language: str = "") -> list[str]:
+    """Return the commands that a page of the docs prints as to be run, in order."""
+    text = (ROOT / "docs" / language / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```bash\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line.strip()]

@@ -1,13 +1,12 @@
 """The page "A term with this grader": its commands work as printed, in order, and the gradebook comes out right."""
 
 import csv
-import re
 import shlex
 from pathlib import Path
 
 import pytest
 from classes import NEEDS_BLOCK, ROOT, solution
-from commands import autograder
+from commands import autograder, printed_on
 from odd_files import zipped
 
 from autograder.reporting.gradebook import QUESTIONS
@@ -29,14 +28,8 @@ GRADEBOOK = """Student,ID,SIS User ID,SIS Login ID,Section,Paged Attention (1234
 """
 
 
-def commands(language: str) -> list[str]:
-    page = (ROOT / "docs" / language / "term.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```bash\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line.strip()]
-
-
 def test_both_languages_give_the_same_commands():
-    assert commands("zh") == commands("")
+    assert printed_on("term.md", "zh") == printed_on("term.md")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +50,7 @@ def marks(path: Path) -> dict[str, str]:
 
 
 def test_every_command_of_the_page_works_as_printed(course):
-    for line in commands(""):
+    for line in printed_on("term.md"):
         if line.startswith("autograder replay"):
             (course / "request.txt").write_text(
                 "I think q3 is wrong:\n" + (course / "out/students/zhangwei-102/report.md").read_text("utf-8"), "utf-8"

@@ -1,6 +1,5 @@
 """The journal of a run: one JSON line per graded submission, appended and synced; everything else derives from it."""
 
-import fcntl
 import json
 import os
 import time
@@ -15,6 +14,7 @@ from autograder.reporting.foreign_rows import is_possible
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.run_file import NAME as RUN_FILE
 from autograder.reporting.schema import RowError, from_row
+from autograder.system import CAREFULLY, lock
 
 NAME = "journal.jsonl"
 SYNC_EVERY_S = 0.5
@@ -28,7 +28,7 @@ _PARTS = (
     ("run", ".json"),
 )
 LONGEST_LINE = 1 << 24
-_HERE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # no link to elsewhere, no pipe in a file's place
+_HERE = os.O_CREAT | CAREFULLY
 
 
 class JournalError(GraderError):
@@ -48,7 +48,7 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{out} cannot be written ({error.strerror}); choose another folder with -o.") from error
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._lock)
         except OSError as error:
             os.close(self._lock)
             raise JournalError(f"Another grader is working in {out}; wait for it or choose another -o.") from error

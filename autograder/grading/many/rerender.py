@@ -15,7 +15,6 @@ from autograder.classroom.stand import stand
 from autograder.config import Config
 from autograder.contract.seed import demand_same
 from autograder.findings import Finding
-from autograder.grading.many.cores import usable_cores
 from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
 from autograder.grading.many.received import keep_received, received_file
 from autograder.reporting.bundle import make_bundle
@@ -32,6 +31,7 @@ from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
 from autograder.reporting.summary import pseudonyms, who_is_who
 from autograder.reporting.words import Words
+from autograder.system import can_fork, usable_cores
 
 CLASS_PAGE = "class.html"
 ANONYMOUS = "anonymous"
@@ -97,7 +97,7 @@ def _write_reports(
     words: Words,
 ) -> None:
     """Write everyone's reports, of many students on all cores."""
-    jobs = usable_cores() if len(results) > FEW else 1
+    jobs = usable_cores() if len(results) > FEW and can_fork() else 1
     write = partial(_write_some, out, words.lang, config.feedback)
     pairs = [(result, standings[student]) for student, result in results.items()]
     if jobs == 1:
