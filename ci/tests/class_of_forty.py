@@ -7,10 +7,12 @@ from pathlib import Path
 
 from classes import ROOT
 
+from autograder.contract.questions import questions
+
 SAMPLES = ROOT / "solutions" / "submissions"
 TABLE = Path(__file__).parent / "data" / "class_of_forty.txt"
-QUESTIONS = {"q1": 15, "q2": 20, "q3": 20, "q4": 15, "q5": 10, "g1": 5, "g2": 5, "g3": 5, "g4": 5}
-CPU, GPU = tuple(QUESTIONS)[:5], tuple(QUESTIONS)[5:]
+QUESTIONS = {question.id: question.points for question in questions()}
+CPU, GPU = questions().of("cpu"), questions().of("gpu")
 MARKS = {"": "passed", "x": "failed", "-": "not attempted", "!": "could not run"}
 
 
@@ -47,13 +49,13 @@ def _fact(columns: list[str]) -> Fact:
     if len(cells) == 1:
         return Fact(source, {}, frozenset(), frozenset(), cells[0])
     assert len(cells) == len(QUESTIONS), columns
-    questions = {}
+    told = {}
     for question, cell in zip(QUESTIONS, cells, strict=True):
-        points, mark = re.fullmatch(r"(\d+)([x!-]?)", cell).groups()
-        questions[question] = (int(points), MARKS[mark])
+        points, mark = re.fullmatch(r"(=|\d+)([x!-]?)", cell).groups()
+        told[question] = (QUESTIONS[question] if points == "=" else int(points), MARKS[mark])
     broken = rest[: rest.index("+")] if "+" in rest else rest
     notes = rest[len(broken) + 1 :]
-    return Fact(source, questions, frozenset(broken), frozenset(notes), "")
+    return Fact(source, told, frozenset(broken), frozenset(notes), "")
 
 
 def hand_in(folder: Path, students: dict[str, Fact]) -> Path:

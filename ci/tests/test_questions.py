@@ -1,7 +1,6 @@
 """The table of questions: what contradicts itself is refused before anything is graded; all else follows it."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,34 +13,34 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def changed(tmp_path: Path, *edits: tuple[str, str]) -> Path:
-    """Return a copy of the table with each text replaced once."""
+    """Return a copy of the table with the first match of each pattern replaced."""
     text = TABLE.read_text("utf-8")
-    for find, put in edits:
-        assert text.count(find) >= 1
-        text = text.replace(find, put, 1)
+    for pattern, put in edits:
+        text, found = re.subn(pattern, put, text, count=1)
+        assert found
     path = tmp_path / "questions.toml"
     path.write_text(text, "utf-8")
     return path
 
 
 CONTRADICTIONS = {
-    "points do not add up": ('"q2.basic", points = 2', '"q2.basic", points = 4'),
-    "a part of another size": ("gpu = 20", "gpu = 25"),
+    "points do not add up": ('"q2.basic", points = .', '"q2.basic", points = 9'),
+    "a part of another size": (r"gpu = \d+", "gpu = 99"),
     "a question without a case": (
-        "\n[parts]\n",
+        r"\n\[parts\]\n",
         '\n[q9]\nabout = ""\npart = "cpu"\nfile = "q9"\ncases = []\n\n[parts]\n',
     ),
-    "an unknown dependency": ('after = ["q3.basic"]', 'after = ["q3.basics"]'),
-    "a dependency that comes later": ('after = ["q2.basic"]', 'after = ["q3.basic"]'),
+    "an unknown dependency": (r'after = \["q3.basic"\]', 'after = ["q3.basics"]'),
+    "a dependency that comes later": (r'after = \["q2.basic"\]', 'after = ["q3.basic"]'),
     "a case twice": ('"q4.sizes"', '"q4.dtypes"'),
     "a case of another question": ('"q4.sizes"', '"q2.sizes"'),
-    "points that are no number": ('"q4.dtypes", points = 2', '"q4.dtypes", points = "2"'),
-    "points below zero": ('"q4.dtypes", points = 2', '"q4.dtypes", points = -2'),
+    "points that are no number": ('"q4.dtypes", points = .', '"q4.dtypes", points = "2"'),
+    "points below zero": ('"q4.dtypes", points = .', '"q4.dtypes", points = -2'),
     "an unknown part": ('part = "gpu"', 'part = "tpu"'),
     "an unknown twin": ('twin = "q1"', 'twin = "q7"'),
     "an unknown key": ("todo = 1", "todoo = 1"),
-    "no part": ("\n[parts]\n", "\n[partss]\n"),
-    "no TOML": ("[q1]", "[q1"),
+    "no part": (r"\n\[parts\]\n", "\n[partss]\n"),
+    "no TOML": (r"\[q1\]", "[q1"),
 }
 
 
@@ -55,17 +54,19 @@ def test_a_table_that_contradicts_itself_is_refused_in_one_sentence(edit, tmp_pa
 
 
 def test_moving_points_is_one_edit_of_the_table(tmp_path):
+    before = questions()
+    less, more = before.cases["q2.boundaries"].points - 1, before.cases["q5.lifecycle"].points + 1
     table = read_table(
         changed(
             tmp_path,
-            ('"q2.boundaries", points = 3', '"q2.boundaries", points = 1'),
-            ('"q5.lifecycle", points = 1', '"q5.lifecycle", points = 3'),
+            (r'"q2.boundaries", points = \d+', f'"q2.boundaries", points = {less}'),
+            (r'"q5.lifecycle", points = \d+', f'"q5.lifecycle", points = {more}'),
         )
     )
-    assert (table["q2"].points, table["q5"].points) == (18, 12)
+    assert (table["q2"].points, table["q5"].points) == (before["q2"].points - 1, before["q5"].points + 1)
     files = otter_files.otter_files(table)
-    assert b"points = 18" in files["q2_prefill.py"]
-    assert b'name="q5.lifecycle", points=3' in files["q5_lifecycle.py"]
+    assert b"points = %d\n" % table["q2"].points in files["q2_prefill.py"]
+    assert b'name="q5.lifecycle", points=%d' % more in files["q5_lifecycle.py"]
 
 
 def test_the_hidden_test_files_are_what_the_table_says():
@@ -108,14 +109,6 @@ def test_the_students_page_names_the_points_of_the_table():
     assert len(rows) == 2
     for row in rows:
         assert [int(number) for number in re.findall(r"\d+", row)] == [*CPU.values(), device]
-
-
-def test_no_sample_expects_more_than_the_table_gives():
-    for path in (ROOT / "solutions" / "submissions").rglob("expected.toml"):
-        for name, want in tomllib.loads(path.read_text("utf-8")).items():
-            for question, points in want.get("questions", {}).items():
-                if isinstance(points, int):
-                    assert points <= WANTED[question], name
 
 
 def test_classroom_50_knows_the_points_of_the_part_that_it_grades():

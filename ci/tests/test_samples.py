@@ -1,10 +1,9 @@
 """Every sample submission, the master and the released starters end as expected, all graded in one batch."""
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
+from expected import SAMPLES, expectations
 
 from autograder.config import Config
 from autograder.contract.questions import questions
@@ -13,18 +12,11 @@ from autograder.intake.discover import discover
 from autograder.reporting.results import GradeLine
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLES = ROOT / "solutions" / "submissions"
 MASTER = ROOT / "solutions" / "paged_attention.py"
 FOLDERS = ("honest", "partial", "alternative", "odd", "kernel")
 JOBS = 2
-FULL_POINTS = {"q1": 15, "q2": 20, "q3": 20, "q4": 15, "q5": 10}
 
 Lines = dict[Path, GradeLine]
-
-
-def expectations(folder: str) -> dict[str, dict[str, Any]]:
-    path = SAMPLES / folder / "expected.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 EXPECTED = {SAMPLES / folder / name: want for folder in FOLDERS for name, want in expectations(folder).items()}
@@ -47,30 +39,22 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 @pytest.mark.parametrize("sample", EXPECTED, ids=sample_name)
 def test_a_sample_is_graded_as_expected(lines: Lines, sample: Path) -> None:
     line, want = lines[sample], EXPECTED[sample]
-    if "rejected" in want:
+    if want.rejected:
         assert line.rejected is not None
-        assert (line.status, line.rejected.code) == ("not gradable", want["rejected"])
+        assert (line.status, line.rejected.code) == ("not gradable", want.rejected)
         return
-    got = {name: (question.points, question.status) for name, question in line.questions.items()}
-    assert (line.status, line.points) == ("graded", want["points"]), got
-    assert got == stated(want)
-
-
-def stated(want: dict[str, Any]) -> dict[str, tuple[int, str]]:
-    """Return points and status of every question: full points and passed where the table names no other."""
-    points = {**FULL_POINTS, **want.get("questions", {})}
-    statuses = {**dict.fromkeys(FULL_POINTS, "passed"), **want.get("status", {})}
-    return {question: (points[question], statuses[question]) for question in FULL_POINTS}
+    assert {name: (question.points, question.status) for name, question in line.questions.items()} == want.questions
+    assert (line.status, line.points) == ("graded", want.points)
 
 
 @pytest.mark.parametrize("sample", EXPECTED, ids=sample_name)
 def test_what_is_expected_of_a_sample_adds_up(sample: Path) -> None:
-    want = EXPECTED[sample]
-    assert ("rejected" in want) != ("points" in want)
-    if "points" in want:
-        told = stated(want)
-        assert sum(points for points, _ in told.values()) == want["points"]
-        assert all((points == FULL_POINTS[q]) == (s == "passed") for q, (points, s) in told.items()), told
+    want, table = EXPECTED[sample], questions()
+    assert set(want.lost) <= {*table.cases, *table.of("cpu")}
+    assert not (want.rejected and want.lost)
+    if not want.rejected:
+        told = want.questions
+        assert all((points == table[q].points) == (status == "passed") for q, (points, status) in told.items()), told
 
 
 def test_every_sample_is_expected(lines: Lines) -> None:
@@ -78,8 +62,8 @@ def test_every_sample_is_expected(lines: Lines) -> None:
 
 
 def test_the_master_earns_all_points(lines: Lines) -> None:
-    line = lines[MASTER]
-    assert (line.points, line.max_points, line.pending_points) == (80, 80, 20)
+    line, parts = lines[MASTER], questions().parts
+    assert (line.points, line.max_points, line.pending_points) == (parts["cpu"], parts["cpu"], parts["gpu"])
 
 
 @pytest.mark.parametrize("starter", STARTERS, ids=sample_name)
