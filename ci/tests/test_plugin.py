@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from commands import ENVIRONMENT, ROOT
 
+from autograder.contract.questions import questions
 from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results
 from autograder.grading.otter.plugin import ConfinedSubmission, set_aside
 from autograder.release.zip import build
@@ -69,7 +70,7 @@ def test_modules_and_logs_of_a_student_do_nothing_in_the_kernel(autograder_zip, 
 def test_a_damaged_notebook_is_told_why_at_once(autograder_zip, tmp_path):
     results = run_autograder(lay_out(autograder_zip, tmp_path / "autograder", {"mine.ipynb": b'{"cells": ['}))
     assert score(results) == 0
-    assert [test["max_score"] for test in results["tests"]] == [15, 20, 20, 15, 10]
+    assert [test["max_score"] for test in results["tests"]] == [questions()[q].points for q in questions().of("cpu")]
     assert "mine.ipynb breaks off" in results["output"]
 
 
