@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from environments import played, run_in
+from expected import expectations
 
 from autograder.config import Config
 from autograder.grading.one.grade_one import Graded, grade_one
