@@ -26,7 +26,7 @@ def cpu_clock(pid: int) -> float | None:
 
 
 class Watchdog:
-    """Over one child: CPU seconds of a request, sleep, in one piece or in naps, and both together with waits for a disk.
+    """Over one child: CPU seconds of a request, sleep, in one piece or in naps, and both with waits for a disk.
 
     What a busy machine makes it wait for a processor counts nowhere, so that no limit is reached by the hour. All else
     is charged to the submission, and so is what the child used before its first request.
