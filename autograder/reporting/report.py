@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from autograder.outside.text import for_markdown
 from autograder.reporting import blockview, tableview
+from autograder.reporting.broken_cells import NO_PYTHON, broken_cells
 from autograder.reporting.describe import describe
 from autograder.reporting.play_line import play_line
 from autograder.reporting.request import block
@@ -116,6 +117,8 @@ def _content(result: SubmissionResult, words: Words, standing: Standing | None) 
         "t": words.text,
         "earned": partial(_earned, words),
         "cases": _cases,
+        "broken_cells": broken_cells(result.notes, words),
+        "notes": [note for note in result.notes if note.code not in NO_PYTHON],
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
         "headline": _headline(result, words),
         "tone": _tone(result, words),
