@@ -116,6 +116,7 @@ def run_hidden_tests(handle: SubmissionHandle, files: Iterable[Any]) -> tuple[Te
         for outcome in file.test_case_results:
             case, points = outcome.test_case.name, int(outcome.test_case.points)
             verdict = handle.verdicts[case]
+            assert outcome.passed == (verdict.status == "passed"), f"Otter and the verdict on {case} disagree"
             earned = points if outcome.passed else 0
             tests.append(TestResult(case, question_of(case), verdict.status, earned, points, verdict.finding))
     return tuple(tests)
