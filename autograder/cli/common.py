@@ -1,5 +1,6 @@
 """What all commands share: one sentence for an error, the types of arguments, the course's settings."""
 
+import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -67,6 +68,12 @@ def course(lang: str | None, handed_in: Sequence[Path] = ()) -> tuple[Any, Any]:
 
     config = load_config(Path.cwd(), handed_in)
     return config, Words(lang or config.language)
+
+
+def demand(package: str, extra: str) -> None:
+    """End in one sentence where a package is missing that only an extra of ours brings."""
+    if importlib.util.find_spec(package) is None:
+        raise OneSentence(f"{package} is missing; install it with: pip install 'paged-attention-autograder[{extra}]'")
 
 
 def complain(problems: Any, words: Any = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course, in_one_sentence, on_linux
+from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course, demand, in_one_sentence, on_linux
 from autograder.errors import GraderError
 
 
@@ -71,6 +71,7 @@ def list_students(paths: Sequence[Path], layout: str, pattern: str, choose: Path
 @LANG
 @click.option("--resume", is_flag=True, help="Keep what OUT already holds and grade the rest.")
 @click.option("--allow-weak", is_flag=True, help="Grade even where the confinement probe finds a hole.")
+@click.option("--cluster", default="", metavar="ADDRESS", help="Grade on the Dask cluster of this scheduler.")
 @click.option("--shard", type=Shard(), default="1/1", help="Grade only the i-th of n parts of the batch.")
 @who_is_there
 @in_one_sentence
@@ -83,6 +84,7 @@ def grade(
     lang: str | None,
     resume: bool,
     allow_weak: bool,
+    cluster: str,
     shard: tuple[int, int],
     layout: str,
     pattern: str,
@@ -95,6 +97,8 @@ def grade(
     from autograder.progress import Progress
     from autograder.system import usable_cores
 
+    if cluster:
+        demand("distributed", "cluster")
     config, words = course(lang, paths)
     for path in paths:
         if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
@@ -102,7 +106,7 @@ def grade(
     entries = _entries(paths, layout, pattern, choose)[shard[0] - 1 :: shard[1]]
     if device == "cpu" and read_seed(config.seed_file).is_public:
         click.echo(words.text("progress.public_seed.text"), err=True)
-    settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device)
+    settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device, cluster)
     try:
         with Progress(len(entries), words) as progress:
             lines = grade_batch(entries, out, settings, progress.advance)

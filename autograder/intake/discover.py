@@ -13,7 +13,7 @@ from autograder.intake.layout import PLATFORMS, read_layout, recognised
 from autograder.intake.listing import Archive, Files, Folder, Listing, notebooks
 from autograder.intake.names import unique
 from autograder.intake.platforms.piece import Piece
-from autograder.intake.source import kind, stem
+from autograder.intake.source import Source, kind, stem
 from autograder.intake.submission import Refusal, UsageError
 from autograder.outside.names import printable
 from autograder.outside.names import shown as shown_name
@@ -28,7 +28,8 @@ class Entry:
     ``path`` is the file, folder or archive that was given, and ``parts`` what in it belongs to the student (empty for
     all of it). ``refusal`` is set where the name or the kind of the file already says that it cannot be graded.
     ``who`` is what the names say about the author, ``left_out`` lists what else is theirs and is not graded, and
-    ``remarks`` what the student should know about that.
+    ``remarks`` what the student should know about that. ``carried`` is what :func:`autograder.intake.carry.carry` took
+    along of it, to be read on another machine.
     """
 
     student: str
@@ -39,6 +40,7 @@ class Entry:
     who: Identity = NOBODY
     left_out: tuple[str, ...] = ()
     remarks: tuple[Finding, ...] = ()
+    carried: tuple[Source, ...] | Finding | None = None
 
 
 _Found = tuple[Listing, Piece, str]

@@ -34,8 +34,8 @@ def read(entry: Entry) -> Submission | Rejected:
     file, sha256 = entry.file, ""
     helpers: dict[str, str] = {}
     try:
-        allowance = _Allowance(MAX_TOTAL)
-        candidates = _candidates(_sources(entry), MAX_NESTING, allowance)
+        allowance = Allowance(MAX_TOTAL)
+        candidates = _candidates(sources_of(entry), MAX_NESTING, allowance)
         if len(candidates) == 1:
             file = candidates[0].name
             content = allowance.load(candidates[0])
@@ -62,7 +62,7 @@ def read(entry: Entry) -> Submission | Rejected:
 
 
 @dataclass
-class _Allowance:
+class Allowance:
     """How many bytes of one student's files may still be read, archives and what is in them alike."""
 
     left: int
@@ -81,7 +81,12 @@ def _lacks_memory(error: BaseException | None) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
-def _sources(entry: Entry) -> list[Source]:
+def sources_of(entry: Entry) -> list[Source]:
+    """Return the files of an entry, unread; raise :class:`Refusal` where they cannot be listed."""
+    if isinstance(entry.carried, Finding):
+        raise Refusal(entry.carried.code, **entry.carried.details)
+    if entry.carried is not None:
+        return list(entry.carried)
     if entry.refusal:
         raise Refusal(entry.refusal)
     if not entry.parts:
@@ -100,12 +105,11 @@ def _sources(entry: Entry) -> list[Source]:
     return sources
 
 
-def _candidates(sources: list[Source], nesting: int, allowance: _Allowance) -> list[Source]:
-    """The notebooks among the files, the likeliest first; archives are looked into when there is none beside them."""
-    readable = [source for source in sources if kind(source.name) and not source.problem]
-    notebooks = [source for source in readable if kind(source.name) != "zip"]
-    if notebooks:
-        return sorted(notebooks, key=_likelihood)
+def _candidates(sources: list[Source], nesting: int, allowance: Allowance) -> list[Source]:
+    """Return what :func:`worth_reading` names, and of archives what is in them."""
+    readable = worth_reading(sources)
+    if readable and kind(readable[0].name) != "zip":
+        return readable
     if readable and nesting == 0:
         raise Refusal("intake.nested")
     if readable:
@@ -116,7 +120,14 @@ def _candidates(sources: list[Source], nesting: int, allowance: _Allowance) -> l
     raise Refusal("intake.no_notebook")
 
 
-def _unpacked(archives: list[Source], allowance: _Allowance) -> list[Source]:
+def worth_reading(sources: list[Source]) -> list[Source]:
+    """Return the notebooks among the files, the likeliest first; where there is none, the archives."""
+    readable = [source for source in sources if kind(source.name) and not source.problem]
+    notebooks = [source for source in readable if kind(source.name) != "zip"]
+    return sorted(notebooks, key=_likelihood) or readable
+
+
+def _unpacked(archives: list[Source], allowance: Allowance) -> list[Source]:
     files: list[Source] = []
     refusals: list[Refusal] = []
     for archive in archives[:MAX_CANDIDATES]:
@@ -137,7 +148,7 @@ def _likelihood(source: Source) -> tuple[bool, bool, int, str]:
     return not expected_name(source.name), kind(source.name) != "notebook", source.name.count("/"), source.name
 
 
-def _readable(candidates: list[Source], allowance: _Allowance) -> list[Draft]:
+def _readable(candidates: list[Source], allowance: Allowance) -> list[Draft]:
     drafts: list[Draft] = []
     refusals: list[Refusal] = []
     for source in candidates[:MAX_CANDIDATES]:

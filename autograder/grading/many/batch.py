@@ -11,9 +11,8 @@ from autograder.contract.seed import demand_same, read_seed
 from autograder.grading.many.canary import canary, has_machine_fault, watched_over
 from autograder.grading.many.journal import Journal, JournalError, Recorded, recorded
 from autograder.grading.many.pool import grade_many
-from autograder.grading.many.work import Job
+from autograder.grading.many.work import Job, Known
 from autograder.grading.one.hidden_test_files import check_hidden_tests, tests_version
-from autograder.identity import Identity
 from autograder.intake.discover import Entry
 from autograder.intake.names import folded
 from autograder.reporting.gradebook import write_grades
@@ -31,6 +30,7 @@ class Settings:
     resume: bool = False
     allow_weak: bool = False
     device: str = "cpu"
+    cluster: str = ""
 
 
 def grade_batch(
@@ -47,15 +47,14 @@ def grade_batch(
         earlier = recorded(out) if settings.resume else Recorded({})
         _refuse_other_device(earlier, settings.device, out)
         lines = {student: grade_line(result) for student, result in earlier.results.items()}
-        known: dict[str, tuple[str, Identity]] = {}
+        known: dict[str, Known] = {}
         for student, result in earlier.results.items():
             if result.versions.get("tests") == tests_version() and not has_machine_fault(row(result)):
                 demand_same(result.versions.get("seed", seed.sha256), seed.sha256)
                 known[student] = (result.sha256, result.who)
         job = Job(out, settings.config, settings.lang, settings.allow_weak, known, settings.device)
-        jobs = 1 if settings.device == "cuda" else settings.jobs  # one submission at a time has the GPU
         try:
-            for graded in _rows_of(settle(entries, earlier.results.values()), jobs, job):
+            for graded in _rows_of(settle(entries, earlier.results.values()), settings, job):
                 if graded:
                     journal.append(graded)
                     lines[graded["student"]] = grade_line(from_row(graded))
@@ -87,10 +86,14 @@ def _refuse_other_device(earlier: Recorded, device: str, out: Path) -> None:
         )
 
 
-def _rows_of(entries: Sequence[Entry], jobs: int, job: Job) -> Iterator[dict[str, Any] | None]:
-    """Yield the rows of the run, on a GPU watched over by the reference solution."""
-    if job.device != "cuda":
-        yield from grade_many(entries, jobs, job)
-        return
-    with canary(job.device, job.allow_weak) as check:
-        yield from watched_over(grade_many(entries, jobs, job), check)
+def _rows_of(entries: Sequence[Entry], settings: Settings, job: Job) -> Iterator[dict[str, Any] | None]:
+    """Yield the rows of the run, from here or from a cluster, on a GPU watched over by the reference solution."""
+    if settings.cluster:
+        from autograder.grading.cluster.run import grade_on_cluster
+
+        yield from grade_on_cluster(entries, settings.cluster, job)
+    elif job.device != "cuda":
+        yield from grade_many(entries, settings.jobs, job)
+    else:
+        with canary(job.device, job.allow_weak) as check:
+            yield from watched_over(grade_many(entries, 1, job), check)  # one submission at a time has the GPU

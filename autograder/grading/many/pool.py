@@ -17,22 +17,27 @@ def grade_many(entries: Sequence[Entry], jobs: int, job: Job) -> Iterator[dict[s
     A worker that dies is replaced and its entry tried again; an entry that kills it every time, or that keeps it for
     too long, is given up under its name. An error that concerns the whole run, such as a full disk, is raised.
     """
-    queue = deque(entries)
     workers = [Worker(job) for _ in range(min(jobs, len(entries)))]
     try:
-        for worker in workers:
-            worker.take(queue.popleft())
-        while busy := [worker for worker in workers if worker.entry]:
-            ready = wait([worker.pipe for worker in busy], LOOK_EVERY_S)
-            for worker in busy:
-                row = _collect(worker, worker.pipe in ready)
-                if queue and not worker.entry:  # it works on while the row is written down
-                    worker.take(queue.popleft())
-                if row is not None:
-                    yield row
+        yield from grade_with(workers, entries)
     finally:
         for worker in workers:
             worker.stop()
+
+
+def grade_with(workers: Sequence[Worker], entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of ``entries`` as :func:`grade_many` does, from workers that are idle and stay."""
+    queue = deque(entries)
+    for worker in workers[: len(queue)]:
+        worker.take(queue.popleft())
+    while busy := [worker for worker in workers if worker.entry]:
+        ready = wait([worker.pipe for worker in busy], LOOK_EVERY_S)
+        for worker in busy:
+            row = _collect(worker, worker.pipe in ready)
+            if queue and not worker.entry:  # it works on while the row is written down
+                worker.take(queue.popleft())
+            if row is not None:
+                yield row
 
 
 def _collect(worker: Worker, answered: bool) -> dict[str, Any] | None:

@@ -39,15 +39,19 @@ OF_THE_RUN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 """Errors of the disk that results go to: nobody else can be graded either."""
 
 
+Known = tuple[str, Identity]
+"""Hash and author of a submission that needs no second grading."""
+
+
 @dataclass(frozen=True)
 class Job:
-    """What every worker needs to know; ``known`` holds hash and author of submissions that need no second grading."""
+    """What every worker needs to know; ``known`` stays with the run, which sends each entry with its own."""
 
     out: Path
     config: Config
     lang: str
     allow_weak: bool
-    known: Mapping[str, tuple[str, Identity]]
+    known: Mapping[str, Known]
     device: str = "cpu"
 
 
@@ -62,9 +66,10 @@ def work(job: Job, pipe: Connection, parent: int) -> None:
     gc.freeze()  # what is loaded by now stays, and need not be searched for garbage at every submission
     try:
         with confined_server(job.allow_weak, job.device) as server:
-            while (entry := pipe.recv()) is not None:
+            while (task := pipe.recv()) is not None:
                 pipe.send(BEGUN)
-                pipe.send(_row(server, entry, job, words))
+                entry, known = task
+                pipe.send(_row(server, entry, known, job, words))
     except EOFError:
         return
     except Exception as error:
@@ -72,11 +77,11 @@ def work(job: Job, pipe: Connection, parent: int) -> None:
         os._exit(1)
 
 
-def _row(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]:
+def _row(server: Server, entry: Entry, known: Known | None, job: Job, words: Words) -> dict[str, Any]:
     """Return the entry's row; an error in grading it, twice in a row, costs this row only and is named in it."""
     for _ in range(TRIES):
         try:
-            return _grade(server, entry, job, words)
+            return _grade(server, entry, known, job, words)
         except (MemoryError, ServerDied):
             _note_failure(job, entry)
             os._exit(1)  # to be tried in a fresh process
@@ -94,9 +99,9 @@ def _note_failure(job: Job, entry: Entry) -> None:
         write_atomic(student_folder(job.out, entry.student) / FAILURE, traceback.format_exc().encode(errors="replace"))
 
 
-def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, Any]:
+def _grade(server: Server, entry: Entry, known: Known | None, job: Job, words: Words) -> dict[str, Any]:
     submission = read(entry)
-    if job.known.get(submission.student) == (submission.sha256, entry.who):
+    if known == (submission.sha256, entry.who):
         return {}
     graded: Graded = _grader(job.device)(server, submission, job.config, words)
     result = replace(graded.result, who=entry.who, notes=(*graded.result.notes, *entry.remarks))
@@ -104,12 +109,12 @@ def _grade(server: Server, entry: Entry, job: Job, words: Words) -> dict[str, An
     folder = job.out / "students" / result.student
     write_atomic(folder / "timing.json", to_bytes(graded.timing))
     (folder / FAILURE).unlink(missing_ok=True)
-    content = submission.content if isinstance(submission, Submission) else _unread(entry)
+    content = submission.content if isinstance(submission, Submission) else handed_in(entry)
     keep_received(job.out, submission.student, submission.file, content)
     return row(result)
 
 
-def _unread(entry: Entry) -> bytes:
+def handed_in(entry: Entry) -> bytes:
     """Return the file of an entry that could not be graded, empty where there is no single file of sane size."""
     try:
         return read_file(entry.path.joinpath(*entry.parts)) if len(entry.parts) < 2 else b""

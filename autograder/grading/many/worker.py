@@ -21,6 +21,11 @@ MOST_CPU_S, MOST_WALL_S = 12.0, 330.0
 MOST_WALL_ON_GPU_S = 700.0
 
 
+def given_up(entry: Entry, why: Finding, device: str) -> dict[str, Any]:
+    """Return the journal row of an entry that could not be graded for no fault that can be named of the file."""
+    return row(SubmissionResult(entry.student, entry.file, "", device, rejected=why, who=entry.who))
+
+
 class Worker:
     """The run's side of one worker process."""
 
@@ -79,7 +84,7 @@ class Worker:
         entry = self.entry
         assert entry is not None
         self._replace()
-        return row(SubmissionResult(entry.student, entry.file, "", self._job.device, rejected=why, who=entry.who))
+        return given_up(entry, why, self._job.device)
 
     def stop(self) -> None:
         """End the process; its fork-server and child end with it."""
@@ -98,7 +103,7 @@ class Worker:
     def _send(self, entry: Entry | None) -> None:
         self._allow(START_S + MOST_WALL_S)  # it may have to wait for its fork-server
         try:
-            self.pipe.send(entry)
+            self.pipe.send(entry and (entry, self._job.known.get(entry.student)))
         except BrokenPipeError:
             return  # the process is dead, which the next wait on its pipe reports
 
