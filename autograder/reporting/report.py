@@ -23,6 +23,8 @@ from autograder.reporting.words import Words
 
 FOLLOWED = ("prefill", "decode", "read")
 """After these, it is worth looking at the way of the request's last token."""
+UNGRADED = "engine."
+"""Notes that have a section of their own, since they say nothing about the file."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,11 @@ def _content(result: SubmissionResult, words: Words, standing: Standing | None) 
         "earned": partial(_earned, words),
         "cases": _cases,
         "broken_cells": broken_cells(result.notes, words),
-        "notes": [note for note in result.notes if note.code not in NO_PYTHON],
+        "notes": [n for n in result.notes if n.code not in NO_PYTHON and not n.code.startswith(UNGRADED)],
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
         "headline": _headline(result, words),
         "tone": _tone(result, words),
+        "beside": [note for note in result.notes if note.code.startswith(UNGRADED)],
     }
 
 

@@ -11,6 +11,7 @@ from autograder import __version__
 from autograder.config import Config
 from autograder.contract.questions import question_of, questions
 from autograder.contract.seed import read_seed
+from autograder.grading.one.beside_engine import beside_engine
 from autograder.grading.one.example import shortest_example
 from autograder.grading.one.gradescope import NotGradable, gradescope, receipt, rejection
 from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results, tests_version
@@ -69,6 +70,7 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
     try:
         tests = run_hidden_tests(handle, hidden_test_files("cpu"))
         notes = (*submission.remarks, *handle.notes)
+        beside = beside_engine(handle.submission, tests)
         if config.feedback == "example":
             tests = _with_examples(handle, tests)
     finally:
@@ -79,7 +81,7 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
         sha256=submission.sha256,
         device="cpu",
         tests=tests,
-        notes=notes,
+        notes=(*notes, *beside),
         pending_points=pending,
         confinement=server.layers,
         versions=known,

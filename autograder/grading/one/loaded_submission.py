@@ -46,6 +46,11 @@ class LoadedSubmission:
         noted = [Finding(note["code"], note["details"]) for note in self._noted or ()]
         return tuple(sorted([*noted, *self._stopped.values()], key=_rank))
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a child with the cells is there to be asked."""
+        return self._child is not None
+
     def why_missing(self, name: str, todo: int) -> Finding:
         """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
         definition = re.compile(rf"^\s*(?:async\s+def|def|class)\s+{name}\b", re.MULTILINE)
