@@ -1,6 +1,6 @@
 """Sequences recorded from a real engine, and whether a submission's allocator decided as the engine did in each step.
 
-``engine.json`` holds some of those in ``ci/tests/data``, which ``ci/record_engine.py`` recorded; a step is written as
+``vllm.json`` holds some of those in ``ci/tests/data``, which ``ci/record_engine.py`` recorded; a step is written as
 ``p4:17=5,8`` (prefill request 4, 17 tokens: it then holds 5 blocks and 8 are free), ``d4!5,0`` (decode is refused for
 lack of blocks) or ``r4=,13`` (release). No block's number is compared: the engine hands out others, as everybody may.
 """
@@ -67,7 +67,7 @@ class Recording:
 @cache
 def recorded() -> tuple[str, tuple[Recording, ...]]:
     """Return the engine's name and version, and its sequences."""
-    data = json.loads(files("autograder.contract").joinpath("engine.json").read_text(encoding="utf-8"))
+    data = json.loads(files("autograder.contract").joinpath("vllm.json").read_text(encoding="utf-8"))
     sequences = (
         Recording(one["num_blocks"], one["block_size"], tuple(map(_step, one["steps"].split())))
         for one in data["sequences"]

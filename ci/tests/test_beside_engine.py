@@ -40,7 +40,7 @@ def graded(source: str):
 
 def test_the_compact_form_says_what_was_recorded():
     full = {one["seed"]: one for one in json.loads(DATA.read_text(encoding="utf-8"))}
-    compact = json.loads((Path(engine.__file__).parent / "engine.json").read_text(encoding="utf-8"))
+    compact = json.loads((Path(engine.__file__).parent / "vllm.json").read_text(encoding="utf-8"))
     for one, recording in zip(compact["sequences"], recorded()[1], strict=True):
         original = full[one["seed"]]
         assert (recording.num_blocks, recording.block_size) == (original["num_blocks"], original["block_size"])
