@@ -59,15 +59,13 @@ from typing import Any
 
 import torch
 
-LANGUAGE = "en"  # of pictures and checks: "en" or "zh"
+LANGUAGE = "en"  # of pictures and checks: en or zh
 if "google.colab" in sys.modules:  # Colab opens the notebook alone
-    import urllib.request
+    from urllib.request import urlretrieve
 
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-    address = "https://raw.githubusercontent.com/OWNER/REPOSITORY/main/paged_lesson.py"
-    urllib.request.urlretrieve(address, "paged_lesson.py")
 
-# Not found? Put paged_lesson.py, which came with this notebook, into the same folder.
+# Not found? Put paged_lesson.py, which came with this notebook, into the same folder (Colab: the folder icon).
 from paged_lesson import examples, follow, grader, guess, invariants, life, play, serve, show, stretch, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
@@ -273,7 +271,7 @@ invariants(manager, [first, second])
 # **Predict.** A model has 2 layers, 3 KV heads and head dimension 5, in 16 bits. How many bytes is a token? A block
 # of 4? Type two numbers into the cell with `guess`; once your code passes its check, it answers.
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | every argument is a positive integer; anything else is refused by given code with `ValueError` |
 # | After | a dictionary with the three byte counts, exact integers however large, and `layout_shape`, the shape of *one* block |
@@ -356,7 +354,8 @@ def tokens_that_fit() -> None:
 # TODO 2 and 3 are short, and most mistakes in them are mistakes about **what** should happen. So write that down first:
 # small stories with the outcome you expect. They are tried on several right allocators (is your story true?) and on
 # eleven wrong ones, each with one typical mistake (how many does it catch?). The first two catch two. Add stories
-# until you catch them all; none of them needs more than four steps. (Not graded.)
+# until you catch them all; none of them needs more than four steps. (Not graded,
+# unless your course says so.)
 
 # %%
 examples(
@@ -374,7 +373,7 @@ examples(
 # **Predict.** In a pool of 5 blocks with 4 slots: how many blocks do prompts of 1, 4, 5 and 8 tokens take? Three
 # requests of 5 tokens arrive one after the other. What happens to the third (`"OOM"`, or how many blocks)?
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | the table is empty; otherwise `ValueError` (given) |
 # | After | the table has the blocks, the free list has lost them, `seq_len` is what it was: the prompt's tokens were counted in it all along |
@@ -481,7 +480,7 @@ def where_the_waste_is() -> None:
 # **Predict.** Blocks of 4, a prompt of 4 tokens in one block. During which of the next five decodes does the table
 # grow? And in blocks of 1? Type lists such as `[2, 4]`.
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | the request holds blocks; otherwise `ValueError` (given) |
 # | After | `seq_len` is one larger; the table is as before, or has one block more at its end |
@@ -548,7 +547,7 @@ grader.check("q3")
 # **Predict.** Blocks of 3, table `[4, 1, 2]`, `seq_len` 7. Number the rows of the pool from 0 (block 0 has rows 0 to
 # 2). Which rows come back, in which order? Type them as a list. Which rows of the last block do not?
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | the table is not empty, names only blocks of the pool, and has room for `seq_len` tokens; otherwise `ValueError` (given) |
 # | After | a tensor of shape `[seq_len, head_dim]`, in the pool's dtype and on its device, with the values the pool has at this call; nothing has changed |
@@ -711,8 +710,8 @@ grader.ready()
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
 # counts 80 points (q1 15, q2 20, q3 20, q4 15, q5 10),
-# the GPU part 20. Each TODO is graded apart, so an open one costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
-# events.
+# the GPU part 20. Each TODO is graded apart, so an open one costs only its own points and the cases
+# of q5 that use it. The hidden cases test the contracts above, with other sizes and other orders of events.
 
 # %%
 grader.export()

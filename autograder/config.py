@@ -49,6 +49,7 @@ class Config:
     ``seed_file``: the file with the course seed, beside pyproject.toml; without one the drawn cases are public.
     ``course``: its name, as students read it.
     ``repository``: the students' repository, where Colab finds the notebooks, as ``owner/name``.
+    ``examples_points``: what a student's examples earn on top where they catch every typical mistake, else their share.
     """
 
     feedback: Policy = "hint"
@@ -57,6 +58,7 @@ class Config:
     readiness_counts: bool = False
     seed_file: str = ""
     course: str = ""
+    examples_points: int = 0
     repository: str = "OWNER/REPOSITORY"
     late: Late | None = None
 

@@ -85,15 +85,14 @@ from typing import Any
 
 import torch
 
-LANGUAGE = "en"  # of pictures and checks: "en" or "zh"
+LANGUAGE = "en"  # of pictures and checks: en or zh / 图示和检查用的语言：en 或 zh
 if "google.colab" in sys.modules:  # Colab opens the notebook alone / Colab 只打开 notebook 这一个文件
-    import urllib.request
+    from urllib.request import urlretrieve
 
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "otter-grader"], check=True)
-    address = "https://raw.githubusercontent.com/{repository}/main/paged_lesson.py"
-    urllib.request.urlretrieve(address, "paged_lesson.py")
+    urlretrieve("https://raw.githubusercontent.com/{repository}/main/paged_lesson.py", "paged_lesson.py")
 
-# Not found? Put paged_lesson.py, which came with this notebook, into the same folder. / 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹。
+# Not found? Put paged_lesson.py, which came with this notebook, into the same folder (Colab: the folder icon). / 找不到？请把随作业发下的 paged_lesson.py 放进同一个文件夹（Colab：左侧的文件夹图标）。
 from paged_lesson import examples, follow, grader, guess, invariants, life, play, serve, show, stretch, waste, when_ready
 
 grader.begin(globals(), LANGUAGE)
@@ -137,7 +136,7 @@ grader.begin(globals(), LANGUAGE)
 # | 思路 | 内存怎么给 | 代价或好处 |
 # |---|---|---|
 # | 整段预留 | 一次给出相连的 `max_len` 个槽位 | 后半段闲置；长短不一时，段与段之间留下空洞 |
-# | 虚拟内存 | 位置是逻辑的，由表查出物理地点 | 两者从此可以分开安排 |
+# | 虚拟内存 | 位置是逻辑的，由表查出物理位置 | 两者从此可以分开安排 |
 # | 定长块 | 以一块为单位，比如 16 个 token | 任何一块都能填进任何一个空洞 |
 # | 分页 | 缺一块给一块，在池里哪儿都行 | 不必相邻，回收后马上能再用 |
 # | 块表 | 第 `i` 项写着第 `i` 个逻辑块放在哪一块 | 读的时候仍是一个 token 接一个 token |
@@ -256,9 +255,9 @@ follow("A", token=8)
 # | `free_blocks` | 没人持有的块 | 一块要么有主，要么空闲；不能都是，也不能都不是 |
 # | `seq_len` | 这个请求有几个 token | 块表里的块刚好够用，没有多出来的 |
 #
-# 这里的池给每个 token 的每个特征只存一个数；真实引擎要存每一层的 key 和 value，排布也按 kernel 的需要专门设计。但账是一样记的。
+# 这里的池给每个 token 的每个特征只存一个数；真实引擎要存每一层的 key 和 value，排布也按 kernel 的需要专门设计。不过账还是这么记。
 #
-# `invariants(manager, requests)` 检查上面这张表，用文字返回哪里坏了；`show(manager, requests)` 画出当前状态。随时都可以调用。图中 `!` 表示一块有两个主人，`?` 表示丢失的块，没有槽位的 token 画成红色。
+# `invariants(manager, requests)` 检查上面这张表，用文字说明哪里坏了；`show(manager, requests)` 画出当前状态。随时都可以调用。图中 `!` 表示一块有两个主人，`?` 表示丢失的块，没有槽位的 token 画成红色。
 
 # %% [markdown] tags=["lang-en"]
 # ## Step 4: the code
@@ -385,7 +384,7 @@ invariants(manager, [first, second])
 # **Predict.** A model has 2 layers, 3 KV heads and head dimension 5, in 16 bits. How many bytes is a token? A block
 # of 4? Type two numbers into the cell with `guess`; once your code passes its check, it answers.
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | every argument is a positive integer; anything else is refused by given code with `ValueError` |
 # | After | a dictionary with the three byte counts, exact integers however large, and `layout_shape`, the shape of *one* block |
@@ -397,11 +396,11 @@ invariants(manager, [first, second])
 # %% [markdown] tags=["lang-zh"]
 # ### TODO 1：容量账本
 #
-# 一个 token 占多少内存？它在每一层、为每个 KV 头 留下一份 key 和一份 value，每份有 `head_dim` 个数，每个数占 `dtype_bytes` 字节。（采用分组查询注意力的模型，KV 头 比 query 头少；存下来的只有 KV 头。）
+# 一个 token 占多少内存？它在每一层、为每个 KV 头留下一份 key 和一份 value，每份有 `head_dim` 个数，每个数占 `dtype_bytes` 字节。（采用分组查询注意力的模型，KV 头比 query 头少；存下来的只有 KV 头。）
 #
 # **先猜。** 某模型有 2 层、3 个 KV 头，头维度为 5，用 16 位存储。一个 token 多少字节？4 个 token 的一块呢？把两个数填进有 `guess` 的单元格；等你的代码通过检查，由它来回答。
 #
-# | 约定 | |
+# | 约定 | 内容 |
 # |---|---|
 # | 之前 | 参数都是正整数；否则给定代码会以 `ValueError` 拒绝 |
 # | 之后 | 返回字典：三个字节数（再大也是精确整数），以及 `layout_shape`，即**一块**的形状 |
@@ -505,7 +504,7 @@ def tokens_that_fit() -> None:
 # Repair it.
 
 # %% [markdown] tags=["lang-zh"]
-# **解释**（两句话）：为什么一个 token 的代价取决于 KV 头 而不是 query 头？这对一块 GPU 能服务的人数意味着什么？
+# **解释**（两句话）：一个 token 占多少内存，为什么取决于 KV 头而不是 query 头？这对一块 GPU 能服务多少人有什么影响？
 
 # %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
@@ -522,12 +521,13 @@ def tokens_that_fit() -> None:
 # TODO 2 and 3 are short, and most mistakes in them are mistakes about **what** should happen. So write that down first:
 # small stories with the outcome you expect. They are tried on several right allocators (is your story true?) and on
 # eleven wrong ones, each with one typical mistake (how many does it catch?). The first two catch two. Add stories
-# until you catch them all; none of them needs more than four steps. (Not graded.)
+# until you catch them all; none of them needs more than four steps. (Not graded,
+# unless your course says so.)
 
 # %% [markdown] tags=["lang-zh"]
 # ### 先写例子，再写代码
 #
-# TODO 2 和 3 都很短，错多半错在没想清楚**应该发生什么**。所以先把它写下来：几段小故事，每一步写上你认为的结果。它们会在几个正确的分配器上试（故事对不对？），再在十一个错误的分配器上试，每个都有一处典型的错误（能抓住几个？）。开头这两段抓住了两个。请继续添，直到全部抓住；每段都用不着超过四步。（不计分。）
+# TODO 2 和 3 都很短，错多半错在没想清楚**应该发生什么**。所以先把它写下来：几段小故事，每一步写上你认为的结果。它们会在几个正确的分配器上试（故事对不对？），再在十一个错误的分配器上试，每个都有一处典型的错误（能抓住几个？）。开头这两段抓住了两个。请继续添，直到全部抓住；每段都用不着超过四步。（课程没有另作说明的话，不计分。）
 
 # %%
 examples(
@@ -545,7 +545,7 @@ examples(
 # **Predict.** In a pool of 5 blocks with 4 slots: how many blocks do prompts of 1, 4, 5 and 8 tokens take? Three
 # requests of 5 tokens arrive one after the other. What happens to the third (`"OOM"`, or how many blocks)?
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | the table is empty; otherwise `ValueError` (given) |
 # | After | the table has the blocks, the free list has lost them, `seq_len` is what it was: the prompt's tokens were counted in it all along |
@@ -563,7 +563,7 @@ examples(
 #
 # **先猜。** 池里有 5 块，每块 4 个槽位。1、4、5、8 个 token 的 prompt 各占几块？三个长 5 个 token 的请求先后到来，第三个会怎样（写 `"OOM"`，或者写几块）？
 #
-# | 约定 | |
+# | 约定 | 内容 |
 # |---|---|
 # | 之前 | 块表为空；否则 `ValueError`（已给出） |
 # | 之后 | 块进了块表，空闲列表里不再有它们；`seq_len` 不变，因为 prompt 的 token 本来就算在里面 |
@@ -648,7 +648,7 @@ grader.check("q2")
 # 看看比 `block_size` 的倍数少一、恰好相等、多一这三种长度，只有一种没有尾部浪费。`block_size` 为 1 时则永远没有浪费。
 # </details>
 # <details><summary>提示 3：步骤</summary>
-# 做除法并向上取整，全程用整数。再从空闲列表里挑出这么多项，但不要改动列表本身，复制其中一段即可。不要自己去删，给定的几行会负责提交。
+# 做除法并向上取整，全程用整数。再从空闲列表里挑出这么多项，但不要改动列表本身，复制其中一段即可。不要自己去删，取走和写入都由给定的几行完成。
 # </details>
 
 # %% [markdown] tags=["lang-en"]
@@ -690,7 +690,7 @@ def where_the_waste_is() -> None:
 # does the check show you? Repair it.
 
 # %% [markdown] tags=["lang-zh"]
-# **解释**（两句话）：为什么在确认够用之前，什么都不能先拿走？想想一个稍后会重试的服务器。
+# **解释**（两句话）：为什么在确认够用之前，什么都不能先拿走？如果服务器稍后还要重试这个请求，会怎样？
 
 # %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
@@ -716,7 +716,7 @@ def where_the_waste_is() -> None:
 # **Predict.** Blocks of 4, a prompt of 4 tokens in one block. During which of the next five decodes does the table
 # grow? And in blocks of 1? Type lists such as `[2, 4]`.
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | the request holds blocks; otherwise `ValueError` (given) |
 # | After | `seq_len` is one larger; the table is as before, or has one block more at its end |
@@ -734,7 +734,7 @@ def where_the_waste_is() -> None:
 #
 # **先猜。** 每块 4 个槽位，prompt 有 4 个 token，占一块。接下来的五次 decode 中，哪几次块表会变长？如果每块只有 1 个槽位呢？写成 `[2, 4]` 这样的列表。
 #
-# | 约定 | |
+# | 约定 | 内容 |
 # |---|---|
 # | 之前 | 请求持有块；否则 `ValueError`（已给出） |
 # | 之后 | `seq_len` 加一；块表不变，或在末尾多出一块 |
@@ -834,7 +834,7 @@ grader.check("q3")
 # **Predict.** Blocks of 3, table `[4, 1, 2]`, `seq_len` 7. Number the rows of the pool from 0 (block 0 has rows 0 to
 # 2). Which rows come back, in which order? Type them as a list. Which rows of the last block do not?
 #
-# | Contract | |
+# | Contract | What holds |
 # |---|---|
 # | Before | the table is not empty, names only blocks of the pool, and has room for `seq_len` tokens; otherwise `ValueError` (given) |
 # | After | a tensor of shape `[seq_len, head_dim]`, in the pool's dtype and on its device, with the values the pool has at this call; nothing has changed |
@@ -851,10 +851,10 @@ grader.check("q3")
 #
 # **先猜。** 每块 3 个槽位，块表 `[4, 1, 2]`，`seq_len` 为 7。把池中的行从 0 开始编号（块 0 是第 0 到 2 行）。哪些行会被读出，什么顺序？写成一个列表。最后一块中哪些行不读？
 #
-# | 约定 | |
+# | 约定 | 内容 |
 # |---|---|
 # | 之前 | 块表不空、只含池里的块、放得下 `seq_len` 个 token；否则 `ValueError`（已给出） |
-# | 之后 | 返回形状 `[seq_len, head_dim]` 的张量，dtype 和设备与池相同，值取调用那一刻池中的内容；什么都没有改变 |
+# | 之后 | 返回形状为 `[seq_len, head_dim]` 的张量，dtype 和设备与池相同，值取调用那一刻池中的内容；什么都没有改变 |
 # | 拒绝 | 没有其他情况 |
 #
 # `blocks` 是按块表顺序排列的各块，`cat_blocks` 是一个形状为 `[持有块数 * block_size, head_dim]` 的张量。给定的最后一行会把它切到 `seq_len`。不要理会块号的大小次序，也不要写死设备或 dtype：池是什么就是什么。
@@ -916,7 +916,7 @@ grader.check("q4")
 # `self.physical_kv_cache[3]` 得到什么？它的形状是什么？
 # </details>
 # <details><summary>提示 2：边界</summary>
-# 形状为 `[block_size, head_dim]` 的各段要接得更长，不是更宽，也不是更厚。块数可能只有一。末尾没用到的行里可能有任何东西，包括前一个请求留下的。
+# 形状为 `[block_size, head_dim]` 的各段要接得更长，不是更宽，也不是更厚。可能只有一块。末尾没用到的行里可能有任何东西，包括前一个请求留下的。
 # </details>
 # <details><summary>提示 3：步骤</summary>
 # 按块表自己的顺序走一遍，从池里取出每一项对应的块。沿 token 那一维（第一维）把它们接起来。切尾巴的事交给给定的那一行。
@@ -962,7 +962,7 @@ grader.check("q4")
 # units in the last place, no better.
 
 # %% [markdown] tags=["lang-zh"]
-# ### 回到原点：注意力
+# ### 最后一环：注意力
 #
 # 缓存被切成一块一块，对模型有影响吗？下面是 21 个 token 的 key 和 value，一份连成一排，一份散在两个池里。用 TODO 4 读回来的内容算注意力，应当和用连成一排的那份算出来的一样，一个比特都不差。
 #
@@ -1029,7 +1029,7 @@ grader.check_all()
 # **Predict.** How many requests run at once with blocks of 256? And with blocks of 16: twice as many, four times, more?
 
 # %% [markdown] tags=["lang-zh"]
-# ## 到底值多少：你自己来量
+# ## 到底值不值：你自己来量
 #
 # 一个小小的服务跑在你的分配器上：内存有 2,048 个槽位，请求最长 256 个 token，短的多，长的少。每一拍，它先接纳放得下的请求（TODO 2），再给每个运行中的请求添一个 token（TODO 3），最后释放已经结束的。如果 decode 时池满了，就抢占最新的请求：它交回所有块，以后得重算。各次运行只有块大小不同；一块 256 个就是老办法，整段预留。
 #
@@ -1087,15 +1087,15 @@ grader.ready()
 #
 # Grading runs your functions, not your outputs: prints, pictures and the cells you added are ignored. The CPU part
 # counts {points cpu} points (q1 {points q1}, q2 {points q2}, q3 {points q3}, q4 {points q4}, q5 {points q5}){gpu},
-# the GPU part {points gpu}{/gpu}. Each TODO is graded apart, so an open one costs only its own points and q5. The hidden cases test the contracts above, with other sizes and other orders of
-# events.
+# the GPU part {points gpu}{/gpu}. Each TODO is graded apart, so an open one costs only its own points and the cases
+# of q5 that use it. The hidden cases test the contracts above, with other sizes and other orders of events.
 
 # %% [markdown] tags=["lang-zh"]
 # ## 提交
 #
 # 保存 notebook（Ctrl+S），运行下一个单元格，提交它写出的 zip。它会打开 zip 看一眼：若有 TODO 没做完、检查没通过（故意弄坏之后忘了改回来？），或保存的文件比你运行的旧，就会告诉你。在 Colab 上请用 *文件 > 下载 > .ipynb*，提交那个文件。
 #
-# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 {points cpu} 分（q1 {points q1}、q2 {points q2}、q3 {points q3}、q4 {points q4}、q5 {points q5}）{gpu}，GPU 部分 {points gpu} 分{/gpu}。各个 TODO 分开评分，空着一个只会失去它自己的分数和 q5。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
+# 评分运行的是你的函数，不看输出：打印、图片、自己添加的单元格都不影响分数。CPU 部分 {points cpu} 分（q1 {points q1}、q2 {points q2}、q3 {points q3}、q4 {points q4}、q5 {points q5}）{gpu}，GPU 部分 {points gpu} 分{/gpu}。各个 TODO 分开评分，空着一个，只失去它自己的分数，以及 q5 里用到它的用例。隐藏用例检验的正是上面的约定，只是换了大小和事件的次序。
 
 # %%
 grader.export()
@@ -1285,12 +1285,12 @@ stretch()
 #
 # | 记录 | 说明什么 | 不好时先看 |
 # |---|---|---|
-# | KV 容量（块数或 token 数） | 最多能有多少请求同时存活；和你的账本对一对 | 留给缓存的内存、dtype、KV 头数 |
+# | KV 容量（块数或 token 数） | 最多能有多少请求同时在跑；和你的账本对一对 | 留给缓存的内存、dtype、KV 头数 |
 # | 失败或被抢占的请求 | 池有没有用完，也就是真正的 OOM | 并发数、长度上限 |
 # | TTFT，首个 token 的等待时间 | 排队加 prefill | 长 prompt、池已满 |
 # | TPOT，每个输出 token 的时间 | decode 的节奏 | 批大小、kernel、显存带宽 |
 #
-# 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时存活，其余在队里等，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。那四样固定的东西一次只能变一样，否则数字什么也解释不了。（vLLM 会给自己留一块，所以可用块数比总数少一。）
+# 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时跑，其余的排队等着，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。那四样固定的东西一次只能变一样，否则数字什么也解释不了。（vLLM 会给自己留一块，所以可用块数比总数少一。）
 #
 # **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。在 vLLM 的源码里，prefill 和 decode 合成了一个函数：`vllm/v1/core/kv_cache_manager.py` 里的 `allocate_slots`，接下来有多少 token，就从 `block_pool.py` 那里领多少块。你的账本对应启动时的一步：量一量还剩多少显存可以做成块。没有谁把缓存读回来：kernel 直接顺着块表走，前面已经说过。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
 

@@ -18,6 +18,8 @@ def stand(result: SubmissionResult, records: Records, config: Config) -> Standin
     overrides = tuple(records.overrides.get(student, ()))
     changed = {override.question: override.points for override in overrides}
     points: float = sum(changed.get(name, question.points) for name, question in result.questions.items())
+    examples, earned = _examples(result, config)
+    points += earned
     late, final = _late(result, records.extensions.get(student, NO_TERMS), config, points)
     rules = {test.finding.code for test in result.tests if test.finding}
     return Standing(
@@ -29,7 +31,18 @@ def stand(result: SubmissionResult, records: Records, config: Config) -> Standin
         {rule: sentence for rule, sentence in records.pins.items() if rule in rules},
         tuple(records.requests.get(student, ())),
         records.holds.get(student, ""),
+        examples,
     )
+
+
+def _examples(result: SubmissionResult, config: Config) -> tuple[Finding | None, float]:
+    """Return what the student's examples earn on top, where the course gives points for them."""
+    judged = next((note for note in result.notes if note.code == "examples.judged"), None)
+    if not config.examples_points or judged is None:
+        return None, 0.0
+    caught, of = int(judged.details["caught"]), int(judged.details["of"])
+    earned = round(config.examples_points * caught / of, 2)
+    return Finding("examples.points", {"caught": caught, "of": of, "points": number(earned)}), earned
 
 
 def _late(result: SubmissionResult, own: Extension, config: Config, points: float) -> tuple[Finding | None, float]:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from autograder.lesson.speech import say
 
 
@@ -19,6 +17,8 @@ class Misshapen:
 
 def number_pool(manager: Any) -> Any:
     """Give each row of the pool its number, in every feature; return a copy of the pool as it is then."""
+    import torch  # not above: examples are judged where there is none
+
     pool = manager.physical_kv_cache
     rows = torch.arange(pool.shape[0] * pool.shape[1]).reshape(*pool.shape[:2], 1)
     pool.copy_(rows.expand_as(pool))
@@ -27,6 +27,8 @@ def number_pool(manager: Any) -> Any:
 
 def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
     """Return the numbers of the rows that were read, in order, or a Misshapen."""
+    import torch
+
     pool = manager.physical_kv_cache
     wanted = [req.seq_len, pool.shape[2]]
     if not isinstance(cache, torch.Tensor):

@@ -28,10 +28,14 @@ class Facts:
         return text
 
     def fill_page(self, text: str) -> str:
-        """Fill a page line by line; a line about something that the course has not told is left out."""
+        """Fill a page as :meth:`fill_told` does; no gap remains where lines were left out."""
+        return re.sub(r"\n{3,}", "\n\n", self.fill_told(text))
+
+    def fill_told(self, text: str) -> str:
+        """Fill a text line by line; a line about something that the course has not told is left out."""
         untold = [f"{{{name}}}" for name, value in self._texts().items() if value in ("", Config.repository)]
         told = "".join(line for line in text.splitlines(True) if not any(name in line for name in untold))
-        return re.sub(r"\n{3,}", "\n\n", self.fill(told))
+        return self.fill(told)
 
     @property
     def has_gpu(self) -> bool:

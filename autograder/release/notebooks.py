@@ -40,7 +40,7 @@ def build(master: Path, lang: str, facts: Facts, solved: bool = False) -> dict[s
     notebook.cells = [c for c in notebook.cells if _language(c) in (None, lang) and left_out not in _tags(c)]
     notebook.cells = [c for c in notebook.cells if facts.has_gpu or "gpu" not in _tags(c)]
     for cell in notebook.cells:
-        cell.source = facts.fill(MARKERS.sub("", cell.source) if solved else _without_solution(cell))
+        cell.source = facts.fill_told(MARKERS.sub("", cell.source) if solved else _without_solution(cell))
         if cell.cell_type == "code":
             cell.source = _in_one_language(cell.source, lang)
         cell.metadata = NotebookNode()
@@ -108,7 +108,9 @@ def drift(root: Path) -> list[str]:
 def _given_cells(master: Path, facts: Facts) -> bytes:
     """Return the code cells in which students change nothing, as JSON: the sandbox compiles them once for all."""
     cells = [cell for cell in jupytext.read(master).cells if cell.cell_type == "code"]
-    given = [_in_one_language(facts.fill(cell.source), lang) for cell in cells if _given(cell) for lang in LANGUAGES]
+    given = [
+        _in_one_language(facts.fill_told(cell.source), lang) for cell in cells if _given(cell) for lang in LANGUAGES
+    ]
     given = list(dict.fromkeys(given))
     return (json.dumps(given, ensure_ascii=False, indent=1) + "\n").encode()
 

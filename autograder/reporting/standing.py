@@ -30,8 +30,9 @@ class Request:
 class Standing:
     """One student's grade as it stands: ``points`` after overrides, ``final`` after what being late costs as well.
 
-    ``late`` says what being late costs and why. ``pins`` are sentences of the staff about a broken rule. ``held``
-    keeps everything from the student; ``known_as`` is the name to show instead of the student's own.
+    ``late`` says what being late costs and why, ``examples`` what the student's examples earn on top. ``pins`` are
+    sentences of the staff about a broken rule. ``held`` keeps everything from the student; ``known_as`` is the name to
+    show instead of the student's own.
     """
 
     points: float
@@ -42,11 +43,12 @@ class Standing:
     pins: Mapping[str, str] = field(default_factory=dict)
     requests: tuple[Request, ...] = ()
     held: str = ""
+    examples: Finding | None = None
 
     @property
     def changed(self) -> bool:
         """Whether the grade differs from what the hidden tests gave, or could."""
-        return bool(self.overrides or self.late)
+        return bool(self.overrides or self.late or self.examples)
 
 
 def number(value: float) -> str:

@@ -119,6 +119,8 @@ def test_other_students_files_are_no_helpers(tmp_path: Path) -> None:
         ("    def allocate_for_decode(self, req):\n        pass", True),
         ("#def allocate_for_decode(self, req):\n#    pass", False),
         ("def other(self, req):\n    pass", False),
+        ("class KVCacheManager:\n    x = 1\n\n    def allocate_for_decode(self, req):\n        pass", True),
+        ("class Sharing(KVCacheManager):\n    x = 1\n\n    def allocate_for_decode(self, req):\n        pass", False),
     ],
 )
 def test_a_todo_s_function_defined_twice_not_alike_gets_a_remark(below: str, told: bool, tmp_path: Path) -> None:

@@ -17,6 +17,9 @@ from lesson_student import LESSON, RIGHT, ROOT, WRONG, Define, filled_in, starte
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from autograder.intake.discover import discover
+from autograder.intake.read import read
+
 
 def run(notebook: NotebookNode, saved: NotebookNode, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run the notebook in a kernel, ``saved`` lying on disk; return everything it showed, as text."""
@@ -119,3 +122,11 @@ def test_the_script_form_shows_what_the_notebook_shows(tmp_path: Path) -> None:
     )
     assert "○ q2: not attempted" in done.stdout
     assert "Submit paged_attention.en.py itself." in done.stdout
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_untouched_notebook_and_a_solved_one_get_no_remark_from_intake(lang: str, tmp_path: Path) -> None:
+    for name, notebook in (("starter", starter(lang)), ("solved", filled_in(lang, RIGHT))):
+        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    read_back = [read(entry) for entry in discover([tmp_path])]
+    assert [getattr(submission, "remarks", None) for submission in read_back] == [(), ()]

@@ -16,6 +16,7 @@ from autograder.grading.one.example import shortest_example
 from autograder.grading.one.gradescope import NotGradable, gradescope, receipt, rejection
 from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results, tests_version
 from autograder.grading.one.judge import SubmissionHandle
+from autograder.grading.one.stories import judged_stories
 from autograder.intake.submission import Rejected, Submission
 from autograder.reporting.feedback import spoken
 from autograder.reporting.results import SubmissionResult, TestResult
@@ -69,7 +70,8 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
     handle = SubmissionHandle(server, submission.cells, spoken(words, config.feedback), seed, submission.helpers)
     try:
         tests = run_hidden_tests(handle, hidden_test_files("cpu"))
-        notes = (*submission.remarks, *handle.notes)
+        examples = judged_stories(submission.cells)
+        notes = (*submission.remarks, *handle.notes, *([examples] if examples else ()))
         beside = beside_engine(handle.submission, tests)
         if config.feedback == "example":
             tests = _with_examples(handle, tests)
