@@ -3,7 +3,7 @@
 import click
 
 from autograder import __version__
-from autograder.cli import after, course, gradebook, grading, results
+from autograder.cli import after, course, gradebook, grading, results, serving
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,5 +28,6 @@ for _command in (
     course.seed,
     course.cases,
     grading.doctor,
+    serving.serve_check,
 ):
     main.add_command(_command)

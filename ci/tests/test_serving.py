@@ -1,0 +1,198 @@
+"""serve-check against a small server that speaks vLLM's protocol, and the sentences for runs that prove nothing.
+
+guidellm itself is heavy and has its own environment; the stand-in here writes a report with those fields of guidellm
+0.8.1's that are read.
+"""
+
+import json
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from commands import autograder
+
+from autograder.serving.ledger import Shape, shape_of
+
+GUIDELLM = """#!/usr/bin/env python3
+import pathlib, sys
+path = next(a.partition("path=")[2] for a in sys.argv if a.startswith("kind=json,path="))
+{before}
+pathlib.Path(path).write_text({report!r})
+"""
+CACHE = """vllm:cache_config_info{{block_size="32",engine="0",num_gpu_blocks="{blocks}"}} 1.0
+vllm:num_preemptions_total{{engine="0"}} 3.0
+"""
+CONFIG = {
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "dtype": "float16",
+}
+MEANS = {
+    "time_to_first_token_ms": 21.5,
+    "inter_token_latency_ms": 4.25,
+    "prompt_token_count": 32.0,
+    "output_token_count": 8.0,
+}
+METRICS = {name: {"successful": {"mean": mean}, "errored": None} for name, mean in MEANS.items()}
+TOTALS = {"successful": 32, "errored": 0, "incomplete": 1, "total": 33}
+MEASURED = {"benchmarks": [{"metrics": {"request_totals": TOTALS, **METRICS}}]}
+
+
+@contextmanager
+def engine(model: str = "tiny", blocks: int = 65536, longest: int = 1024, metrics: str = CACHE) -> Iterator[str]:
+    """Give the address of a server of this model with so many blocks."""
+    pages = {
+        "/v1/models": json.dumps({"data": [{"id": model, "max_model_len": longest}]}),
+        "/version": json.dumps({"version": "0.32.0"}),
+        "/metrics": metrics.format(blocks=blocks),
+    }
+
+    class Pages(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            page = pages.get(self.path)
+            self.send_response(200 if page else 404)
+            self.end_headers()
+            self.wfile.write((page or "").encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def guidellm(folder: Path, report: object = MEASURED, before: str = "") -> Path:
+    program = folder / "guidellm"
+    program.write_text(GUIDELLM.format(report=json.dumps(report), before=before), encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return program
+
+
+def check(folder: Path, url: str, *options: object, program: Path | None = None):
+    model = folder / "tiny"
+    model.mkdir(exist_ok=True)
+    (model / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    out = ("--bytes", 1 << 30, "--prompt-tokens", 32, "--output-tokens", 8, "--concurrency", "2", "-o", folder / "out")
+    made = program or guidellm(folder)
+    return autograder("serve-check", model, "--url", url, "--guidellm", made, *out, *options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "capacity", "block_size", "blocks"),
+    [
+        (Shape(2, 2, 32, "float16"), 1073741824, 32, 65536),
+        (Shape(4, 8, 64, "float16"), 100000001, 64, 190),
+        (Shape(3, 1, 128, "float32"), 67108863, 32, 682),
+        (Shape(4, 8, 64, "float32"), 500000000, 128, 238),
+    ],
+)
+def test_the_ledger_counts_the_blocks_that_vllm_0_32_made(shape, capacity, block_size, blocks):
+    assert shape.blocks(capacity, block_size) == blocks
+
+
+def test_evidence_is_a_table_and_a_plot(tmp_path):
+    with engine() as url:
+        done = check(tmp_path, url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| blocks | 65536 | 65536 |" in done.stdout
+    assert "| blocks for requests (one is the null block) | 65535 | 65535 |" in done.stdout
+    assert "count the same" in done.stdout
+    assert "vLLM 0.32.0" in done.stdout
+    assert "| 2 | 32 | 0 | 0 | 21.5 | 4.25 |" in done.stdout.splitlines()
+    assert (tmp_path / "out" / "serving.md").read_text(encoding="utf-8") == done.stdout
+    assert "<svg" in (tmp_path / "out" / "serving.svg").read_text(encoding="utf-8")
+
+
+def test_a_ledger_that_differs_ends_with_one(tmp_path):
+    with engine(blocks=65535) as url:
+        done = check(tmp_path, url)
+    assert done.returncode == 1
+    assert "| blocks | 65536 | 65535 |" in done.stdout
+    assert "NOT the same" in done.stdout
+
+
+def changed(*keys: str, to: object) -> object:
+    report = json.loads(json.dumps(MEASURED))
+    place = report["benchmarks"][0]["metrics"]
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = to
+    return report
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        (changed("request_totals", "successful", to=0), "no request was done"),
+        (changed("time_to_first_token_ms", "successful", "mean", to=0.0), "times measured are zero"),
+        (changed("inter_token_latency_ms", "successful", "mean", to=0.0), "times measured are zero"),
+        (changed("output_token_count", "successful", "mean", to=3.0), "answers had 3.0 tokens on average where 8"),
+        (changed("prompt_token_count", "successful", "mean", to=64.0), "prompts had 64.0 tokens on average where 32"),
+        ({"benchmarks": []}, "is no report of guidellm"),
+        ([], "is no report of guidellm"),
+    ],
+)
+def test_a_run_that_proves_nothing_is_refused(tmp_path, report, said):
+    with engine() as url:
+        done = check(tmp_path, url, program=guidellm(tmp_path, report))
+    assert_one_sentence(done, said)
+    assert not (tmp_path / "out" / "serving.md").exists()
+
+
+def assert_one_sentence(done, said: str) -> None:
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert said in done.stderr
+
+
+def test_a_request_that_is_too_long_is_a_refusal(tmp_path):
+    with engine(longest=39) as url:
+        assert_one_sentence(check(tmp_path, url), "takes requests of at most 39 tokens and refuses those of 32 and 8")
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ({"model": "other"}, "serves other and not tiny"),
+        ({"metrics": "python_info 1.0\n"}, "does not tell the KV cache's size"),
+    ],
+)
+def test_a_server_of_another_kind_is_refused(tmp_path, server, said):
+    with engine(**server) as url:
+        assert_one_sentence(check(tmp_path, url), said)
+
+
+def test_no_server_no_program_and_a_failing_one(tmp_path):
+    assert_one_sentence(check(tmp_path, "http://127.0.0.1:9"), "does not answer")
+    with engine() as url:
+        assert_one_sentence(check(tmp_path, url, program=Path("no-such-guidellm")), "is not to be found")
+        failing = guidellm(tmp_path, before="sys.exit('no tokenizer here')")
+        assert_one_sentence(check(tmp_path, url, program=failing), "guidellm ended with 1: no tokenizer here")
+
+
+def test_what_the_server_tells_of_bytes_is_enough(tmp_path):
+    metrics = CACHE.replace("block_size", 'kv_cache_memory_bytes="1073741824",block_size')
+    with engine(metrics=metrics) as url:
+        model = tmp_path / "tiny"
+        model.mkdir()
+        (model / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+        made = ("--guidellm", guidellm(tmp_path), "--concurrency", "2", "-o", tmp_path / "out")
+        lengths = ("--prompt-tokens", 32, "--output-tokens", 8)
+        done = autograder("serve-check", model, "--url", url, *made, *lengths)
+    assert done.returncode == 0, done.stderr
+    assert "| bytes | 1073741824 | 1073741824 |" in done.stdout
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"num_hidden_layers": 2, "num_attention_heads": 2}'])
+def test_a_model_folder_without_its_numbers_is_named(tmp_path, content):
+    from autograder.serving.server import ServingError
+
+    (tmp_path / "config.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ServingError, match="does not tell layers, heads and dtype"):
+        shape_of(tmp_path)
