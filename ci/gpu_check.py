@@ -94,7 +94,7 @@ def idioms(device: str) -> Iterator[str]:
 
 
 def _lost(server: GpuServer, *cells: str) -> list[str]:
-    handle = SubmissionHandle(server, (*patched(), *cells), lambda finding: finding.code)
+    handle = SubmissionHandle(server, (*patched(), *cells), lambda _, finding: finding.code)
     try:
         return [case for case in device_scenarios(server.device) if handle.verdicts[case].status != "passed"]
     finally:

@@ -41,7 +41,7 @@ def reading(line: str, body: str) -> tuple[str, ...]:
 
 def verdicts(cells: tuple[str, ...], *questions: str) -> dict[str, Verdict]:
     """Return the verdict on every case of the questions, all four when none is named."""
-    handle = SubmissionHandle(stand_in(), cells, lambda finding: finding.code)
+    handle = SubmissionHandle(stand_in(), cells, lambda _, finding: finding.code)
     try:
         cases = [case for case in device_scenarios("fakegpu") if not questions or case[:2] in questions]
         return {case: handle.verdicts[case] for case in cases}

@@ -23,7 +23,7 @@ def server():
 
 def verdicts(server, source):
     """Return the status of every case of a submission."""
-    handle = SubmissionHandle(server, [source], lambda finding: finding.code)
+    handle = SubmissionHandle(server, [source], lambda _, finding: finding.code)
     try:
         return {case: verdict.status for case, verdict in handle.verdicts.items()}
     finally:

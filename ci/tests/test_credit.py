@@ -67,7 +67,7 @@ CASES = [(q, name, body) for q, (_, own) in JUNK.items() for name, body in {**EN
 def points(question: str, body: str) -> int:
     """Return the points of the solution with one TODO replaced, its guards left as they were given."""
     cells = [solution(), JUNK[question][0].format(body=body)]
-    handle = SubmissionHandle(shared_server(Limits()), cells, lambda finding: finding.code)
+    handle = SubmissionHandle(shared_server(Limits()), cells, lambda _, finding: finding.code)
     try:
         passed = [case for case, verdict in handle.verdicts.items() if verdict.status == "passed"]
     finally:

@@ -32,7 +32,7 @@ def check(server: Server) -> None:
         raise DeviceUnfit(
             "A grader without solutions cannot watch over a GPU; grade there from the course's repository."
         )
-    handle = SubmissionHandle(server, (SOLUTION.read_text("utf-8"),), lambda finding: finding.code)
+    handle = SubmissionHandle(server, (SOLUTION.read_text("utf-8"),), lambda _, finding: finding.code)
     try:
         failed = [case for case, verdict in handle.verdicts.items() if verdict.status != "passed"]
         codes = sorted({v.finding.code for v in handle.verdicts.values() if v.finding})

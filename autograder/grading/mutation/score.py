@@ -138,5 +138,5 @@ def _score(desks: "SimpleQueue[Desk]", mutant: Mutant) -> Score:
         desks.put(desk)
 
 
-def _silent(finding: Finding) -> str:
+def _silent(question: str, finding: Finding) -> str:
     return finding.code

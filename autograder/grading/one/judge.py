@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from autograder.contract.questions import questions
+from autograder.contract.questions import question_of, questions
 from autograder.contract.scenario import Scenario
 from autograder.contract.seed import PUBLIC, Seed
 from autograder.findings import Finding
@@ -20,7 +20,7 @@ class SubmissionHandle:
         self,
         server: Server,
         cells: Sequence[str],
-        say: Callable[[Finding], str],
+        say: Callable[[str, Finding], str],
         seed: Seed = PUBLIC,
         helpers: Mapping[str, str] | None = None,
     ) -> None:
@@ -57,7 +57,7 @@ class SubmissionHandle:
         verdict = self.verdicts[case]
         if verdict.status != "passed":
             assert verdict.finding is not None
-            raise CaseNotPassed(self._say(verdict.finding))
+            raise CaseNotPassed(self._say(question_of(case), verdict.finding))
 
     def close(self) -> None:
         """End the child."""
