@@ -49,8 +49,18 @@ def tell_the_language(_app: Sphinx, page: str, _template: str, context: dict[str
         context["language"] = "zh-CN"
 
 
+def keep_one_language(_app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Show a Chinese page among Chinese ones, and an English page among English ones."""
+    sections = re.split(r'(?=<p class="caption)', context.get("furo_navigation_tree", ""))
+    captions = [re.sub("<[^>]+>", "", section.partition("</p>")[0]) for section in sections]
+    chinese = [bool(re.search("[\u4e00-\u9fff]", caption)) for caption in captions]
+    kept = [section for section, own in zip(sections, chinese, strict=True) if own == page.startswith("zh/")]
+    context["furo_navigation_tree"] = "".join(kept)
+
+
 def setup(app: Sphinx) -> None:
     """Register the hooks with Sphinx."""
     app.connect("source-read", name_files_outside)
     app.connect("source-read", fold_the_tools)
     app.connect("html-page-context", tell_the_language)
+    app.connect("html-page-context", keep_one_language, priority=900)  # after the theme has made its tree

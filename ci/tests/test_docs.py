@@ -136,3 +136,20 @@ def test_the_design_names_every_part_of_the_package(folder):
     for path in (ROOT / "autograder").iterdir():
         if path.is_dir() and (path / "__init__.py").exists():
             assert f"| `{path.name}/` |" in text
+
+
+@pytest.mark.parametrize("folder", LANGUAGES)
+def test_every_sentence_in_the_faq_is_one_that_the_program_says(folder):
+    sources = [*(ROOT / "autograder").rglob("*.py"), *(ROOT / "autograder").rglob("*.toml"), ROOT / "ci" / "setup"]
+    said = re.sub(r'"\n\s*f?"', "", "".join(path.read_text(encoding="utf-8") for path in sources))
+    sentences = re.findall("^\\| “(.+?)” \\|", page("faq.md", folder), re.MULTILINE)
+    assert len(sentences) >= 18
+    assert [sentence for sentence in sentences if sentence not in said] == []
+
+
+def test_a_page_stands_among_pages_of_its_language(build):
+    site, _ = build
+    for name, own, other in (("term.html", "I grade", "我要评分"), ("zh/term.html", "我要评分", "I grade")):
+        html = (site / name).read_text(encoding="utf-8")
+        assert own in html
+        assert other not in html
