@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 
 from autograder.intake.discover import discover
 from autograder.intake.read import read
+from autograder.reporting.words import Words
 
 
 def run(notebook: NotebookNode, saved: NotebookNode, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -130,3 +131,23 @@ def test_an_untouched_notebook_and_a_solved_one_get_no_remark_from_intake(lang: 
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
     read_back = [read(entry) for entry in discover([tmp_path])]
     assert [getattr(submission, "remarks", None) for submission in read_back] == [(), ()]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_report_and_notebook_call_the_todos_the_same(lang: str) -> None:
+    headings = re.findall(r"(?m)^### (TODO \d.*)$", "\n".join(cell.source for cell in starter(lang).cells))
+    assert headings == [Words(lang).text(f"q{number}.title") for number in range(1, 5)]
+
+
+def test_headings_numbers_and_todos_agree_in_both_languages() -> None:
+    def outline(lang: str) -> list[tuple[str, list[str], set[str]]]:
+        return [
+            (
+                cell.cell_type,
+                re.findall(r"(?m)^#+ ", cell.source),
+                set(re.findall(r"\d[\d,.]*\d|TODO \d", cell.source)) if cell.cell_type == "markdown" else set(),
+            )
+            for cell in starter(lang).cells
+        ]
+
+    assert outline("en") == outline("zh")
