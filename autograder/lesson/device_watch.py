@@ -91,7 +91,7 @@ def device_fault(kind: str) -> tuple[str, str]:
                 "凡是要看张量数值的操作都会等待：.item()、bool(张量)、print()。"),
         ),
         "elsewhere": (
-            say("The result does not lie on the pool's device.", "结果不在物理池所在的设备上。"),
+            say("The result does not lie on the pool's device.", "结果不在池所在的设备上。"),
             say("Look for tensors made without device=, and for .cpu().",
                 "找找新建时没有写 device= 的张量，还有 .cpu()。"),
         ),
@@ -104,10 +104,10 @@ def device_fault(kind: str) -> tuple[str, str]:
         "mixed": (
             say("Tensors on different devices met in one operation.", "不同设备上的张量出现在同一个运算里。"),
             say("Give a new tensor the pool's device, or index with plain Python integers.",
-                "新建张量时使用物理池的 device，或者用普通的 Python 整数做下标。"),
+                "新建张量时使用池的 device，或者用普通的 Python 整数做下标。"),
         ),
         "dtype": (
-            say("The result does not have the pool's dtype.", "结果的 dtype 与物理池不同。"),
+            say("The result does not have the pool's dtype.", "结果的 dtype 与池不同。"),
             say("Look for .float(), .half() and for new tensors that are made without dtype=.",
                 "找找 .float()、.half()，以及新建时没有写 dtype= 的张量。"),
         ),

@@ -50,7 +50,7 @@ def svg(state: object, label: str, words: Words) -> Markup:
             parts.append(_arrow(max(size, 4) * SIDE + 2, y, table_x - 18, y, chosen))
             parts.append(_entry(table_x, y, i, "?" if id_ is None else str(id_), chosen))
             if id_ is not None and 0 <= id_ < num_blocks:
-                parts.append(_arrow(table_x + ENTRY + 2, y, pool_x + 6, TOP + id_ * ROW, chosen))
+                parts.append(_arrow(table_x + ENTRY + 2, y, pool_x - 4, TOP + id_ * ROW, chosen))
     drawn = blockview.picture(state, words)
     rows = [str(blockview.row(drawn, block)) for block in drawn.blocks]
     width = pool_x + LEFT + size * SIDE + 70
