@@ -43,21 +43,17 @@ def grade_on_cluster(entries: Sequence[Entry], address: str, job: Job) -> Iterat
     Dask sends a chunk whose worker died to another. One whose workers all died is split: its entries are graded again
     one at a time, with nothing else on the cluster, so that only what kills a worker by itself is given up.
     """
-    with _connected(address) as client:
-        name = f"autograder-{sha256(str(job.out.resolve()).encode()).hexdigest()[:16]}"
-        threads = _prepare(client, address, name, job)
+    name = f"autograder-{sha256(str(job.out.resolve()).encode()).hexdigest()[:16]}"
+    with _connected(address) as client, _prepared(client, address, name, job) as threads:
         size = min(LARGEST, max(SMALLEST, len(entries) // (8 * threads)))
         chunks = [entries[start : start + size] for start in range(0, len(entries), size)]
         suspects: list[Entry] = []
-        try:
-            yield from _graded(client, name, job, chunks, AHEAD * threads, suspects)
-            for suspect in list(suspects):
-                suspects.clear()
-                yield from _graded(client, name, job, [[suspect]], 1, suspects)
-                if suspects:
-                    yield given_up(suspect, Finding("grading.given_up", {"attempts": ATTEMPTS}), job.device)
-        finally:
-            client.unregister_worker_plugin(name)
+        yield from _graded(client, name, job, chunks, AHEAD * threads, suspects)
+        for suspect in list(suspects):
+            suspects.clear()
+            yield from _graded(client, name, job, [[suspect]], 1, suspects)
+            if suspects:
+                yield given_up(suspect, Finding("grading.given_up", {"attempts": ATTEMPTS}), job.device)
 
 
 @contextmanager
@@ -84,8 +80,9 @@ def _connected(address: str) -> Iterator[Client]:
         logging.disable(logging.NOTSET)
 
 
-def _prepare(client: Client, address: str, name: str, job: Job) -> int:
-    """Start supervisors on every worker that is to grade, and return how many grade side by side."""
+@contextmanager
+def _prepared(client: Client, address: str, name: str, job: Job) -> Iterator[int]:
+    """Have supervisors on every worker that is to grade, and give how many grade side by side."""
     workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:
         raise ClusterError(f"The cluster at {address} has no workers; start some with `dask worker {address}`.")
@@ -108,10 +105,13 @@ def _prepare(client: Client, address: str, name: str, job: Job) -> int:
     }
     order = Order(job.config, job.lang, job.allow_weak, job.device, "" if seed.is_public else seed.text, versions)
     client.register_plugin(Grading(name, order))
-    for worker, problem in client.run(greeted, name, workers=chosen).items():
-        if problem:
-            raise ClusterError(f"The worker {worker} cannot grade: {problem}")
-    return len(chosen) if job.device == "cuda" else sum(workers[worker]["nthreads"] for worker in chosen)
+    try:
+        for worker, problem in client.run(greeted, name, workers=chosen).items():
+            if problem:
+                raise ClusterError(f"The worker {worker} cannot grade: {problem}")
+        yield len(chosen) if job.device == "cuda" else sum(workers[worker]["nthreads"] for worker in chosen)
+    finally:
+        client.unregister_worker_plugin(name)
 
 
 def _graded(
