@@ -80,7 +80,8 @@ def show_entries(entries: Sequence[Entry]) -> None:
         why = ", ".join(
             (*([entry.refusal] * bool(entry.refusal)), *(remark.code for remark in entry.remarks), *entry.left_out)
         )
-        cells = (entry.student, who.id, "late" if who.late else who.received, seen, entry.file, why)
+        archive = f"{entry.path.name}/" if entry.parts and entry.path.is_file() else ""
+        cells = (entry.student, who.id, "late" if who.late else who.received, seen, archive + entry.file, why)
         console.print("\t".join(for_terminal(cell or "-") for cell in cells))
     platforms = ", ".join(sorted({entry.who.platform or "plain names" for entry in entries}))
     console.print(f"{len(entries)} found, by {platforms}.")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from autograder.classroom.late import Extension
 from autograder.identity import Identity
+from autograder.outside.text import for_csv
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.standing import Override, Request
+from autograder.reporting.words import Words
 from autograder.tables import Columns, SheetError, read_records
 
 OVERRIDES = Columns(("id", "question", "points", "reason"), ("by", "date"))
@@ -53,8 +55,15 @@ def read_records_of(out: Path, results: Mapping[str, SubmissionResult]) -> Recor
         if row["state"] not in STATES:
             raise SheetError(f"{path}: the state '{row['state']}' is none of {', '.join(STATES)}; mend that row.")
         student = students.called(row["id"], path)
+        if row["case"] not in {test.id for test in results[student].tests}:
+            raise SheetError(
+                f"{path}: '{row['id']}' has no case '{row['case']}'; `autograder cases` lists all of them."
+            )
         records.requests.setdefault(student, []).append(Request(row["case"], row["state"], row["answer"]))
-    records.pins = {row["rule"]: row["sentence"] for row, _ in _rows(out / "pins.csv", PINS)}
+    for row, path in _rows(out / "pins.csv", PINS):
+        if f"{row['rule']}.sentence" not in Words("en") or row["rule"] in records.pins:
+            raise SheetError(f"{path}: '{row['rule']}' is no rule, or has two rows; class.html lists the broken rules.")
+        records.pins[row["rule"]] = row["sentence"]
     for path in sorted((out / COMMENTS).glob("*.md")):
         records.comments[students.called(path.stem, path)] = _comment(path)
     return records
@@ -78,7 +87,8 @@ class Students:
     def __init__(self, authors: Mapping[str, Identity]) -> None:
         self._known: dict[str, set[str]] = {}
         for student, who in authors.items():
-            for name in {student, who.id, who.login, who.email} - {""}:
+            names = {student, who.id, who.login, who.email} - {""}
+            for name in names | set(map(for_csv, names)):  # as our own tables write them
                 self._known.setdefault(name, set()).add(student)
 
     def called(self, name: str, path: Path) -> str:

@@ -18,6 +18,7 @@ for _command in (
     results.report,
     results.merge,
     results.bundle,
+    results.hold,
     gradebook.export,
     after.compare,
     after.replay,

@@ -34,6 +34,7 @@ def who_is_there(command: Callable[..., None]) -> Callable[..., None]:
     from autograder.intake.layout import LAYOUTS
 
     for option in (
+        click.option("--roster", type=FILE, help="The class list: who is missing, and who is not on it."),
         click.option("--choose", type=FILE, help="A CSV with id,file: which of a student's files counts."),
         click.option("--pattern", default="", help="A regular expression with groups id, name, login, email, attempt."),
         click.option(
@@ -55,12 +56,25 @@ def _entries(paths: Sequence[Path], layout: str, pattern: str, choose: Path | No
 @click.command("list")
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @who_is_there
+@LANG
 @in_one_sentence
-def list_students(paths: Sequence[Path], layout: str, pattern: str, choose: Path | None) -> None:
+def list_students(
+    paths: Sequence[Path], layout: str, pattern: str, choose: Path | None, roster: Path | None, lang: str | None
+) -> None:
     """Show who is found in PATHS, from which file and attempt, and what is left out, without grading."""
+    from autograder.classroom.enrolled import on_list
+    from autograder.classroom.roster import read_roster
     from autograder.progress import show_entries
 
-    show_entries(_entries(paths, layout, pattern, choose))
+    _, words = course(lang, paths)
+    listed = read_roster(roster) if roster else None
+    entries = _entries(paths, layout, pattern, choose)
+    show_entries(entries)
+    if listed:
+        found = on_list(((entry.student, entry.who) for entry in entries), listed)
+        names = ", ".join(f"{person.name} ({person.id})".strip() for person in found.absent)
+        click.echo(words.text("progress.missing.text", count=len(found.absent), names=names or "-"))
+        _complain(found.problems)
 
 
 @click.command()
@@ -89,8 +103,10 @@ def grade(
     layout: str,
     pattern: str,
     choose: Path | None,
+    roster: Path | None,
 ) -> None:
     """Grade notebooks, Jupytext files, zips, or folders of them."""
+    from autograder.classroom.roster import read_roster
     from autograder.contract.seed import read_seed
     from autograder.grading.many.batch import Settings, grade_batch
     from autograder.grading.many.rerender import refresh
@@ -103,6 +119,8 @@ def grade(
     for path in paths:
         if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
             raise OneSentence(f"{out} lies in {path}, so a later run would take it for a student's; choose another -o.")
+    if roster:
+        read_roster(roster)  # a list of no use stops here, before anything is graded
     entries = _entries(paths, layout, pattern, choose)[shard[0] - 1 :: shard[1]]
     if device == "cpu" and read_seed(config.seed_file).is_public:
         click.echo(words.text("progress.public_seed.text"), err=True)
@@ -112,11 +130,17 @@ def grade(
             lines = grade_batch(entries, out, settings, progress.advance)
     except KeyboardInterrupt:
         raise Interrupted(f"Stopped; {out} keeps what was graded: run the same command with --resume.") from None
-    problems = refresh(out, config, words)
+    problems = refresh(out, config, words, roster)
     progress.summary(lines, out)
+    _complain(problems)
+    if any(line.status != "graded" for line in lines):
+        sys.exit(1)
+
+
+def _complain(problems: Sequence[str]) -> None:
     for problem in problems:
         click.echo(problem, err=True)
-    if problems or any(line.status != "graded" for line in lines):
+    if problems:
         sys.exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Commands on what a run left behind: report, merge, bundle."""
+"""Commands on what a run left behind: report, merge, bundle, hold."""
 
 import sys
 from collections.abc import Sequence
@@ -21,8 +21,9 @@ LOCK = Path(autograder.__file__).parents[1] / "ci" / "requirements.lock"
 @in_one_sentence
 def report(out: Path, roster: Path | None, anonymous: bool, lang: str | None) -> None:
     """Write every report, grades.csv and the class page in OUT again, from its journal."""
+    from autograder.grading.many.hand_out import write_anonymous
     from autograder.grading.many.outdated import needs_a_new_run
-    from autograder.grading.many.rerender import render, results, write_anonymous
+    from autograder.grading.many.rerender import render, results
 
     config, words = course(lang)
     if anonymous:
@@ -66,7 +67,8 @@ def bundle(
 ) -> None:
     """Write OUT/bundles/<student>.zip for everyone, or check one such zip."""
     from autograder.findings import Finding
-    from autograder.grading.many.rerender import refresh, write_bundles
+    from autograder.grading.many.hand_out import write_bundles
+    from autograder.grading.many.rerender import refresh
     from autograder.grading.many.verify_bundle import unproven, verify_bundle
 
     config, words = course(lang)
@@ -86,3 +88,32 @@ def bundle(
     click.echo(words.text("progress.verified.text", file=bundle_zip.name))
     for note in unproven(bundle_zip):
         click.echo(words.sentence(note))
+
+
+@click.command()
+@click.argument("out", type=FOLDER)
+@click.argument("students", nargs=-1)
+@click.option("--reason", default="", help="Why; for the staff alone.")
+@click.option("--by", default="", help="Who says so.")
+@click.option("--release", "free", is_flag=True, help="Give the results out again.")
+@LANG
+@in_one_sentence
+def hold(out: Path, students: Sequence[str], reason: str, by: str, free: bool, lang: str | None) -> None:
+    """Keep STUDENTS' results (by id, login or folder) out of reports, bundles and exports, or show who is held."""
+    from autograder.classroom import holds
+    from autograder.grading.many.hand_out import take_back
+    from autograder.grading.many.rerender import current_results, render_some, standings_of
+
+    config, words = course(lang)
+    results = current_results(out, config)
+    if students and free:
+        found = holds.release(out, results, students)
+        render_some(out, found, config, words)
+    elif students:
+        found = holds.hold(out, results, students, reason, by)
+        take_back(out, found, config, words)
+        render_some(out, found, config, words)
+    held = {s: standing.held for s, standing in standings_of(out, results, config).items() if standing.held}
+    for student, why in held.items():
+        click.echo(f"{student}: {why}")
+    click.echo(words.text("progress.holding.text", count=len(held)))

@@ -43,8 +43,8 @@ class Entry:
     carried: tuple[Source, ...] | Finding | None = None
 
 
-_Found = tuple[Listing, Piece, str]
-"""A piece, where it lies, and what stands before its place to show where that is."""
+_Found = tuple[Listing, Piece]
+"""A piece, and where it lies."""
 
 
 def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> list[Entry]:
@@ -68,7 +68,7 @@ def discover(paths: Sequence[Path], layout: str = "auto", pattern: str = "") -> 
         if isinstance(place, Entry):
             singles.setdefault(place.path, (Piece(place.who, "", label=place.student), place))
             continue
-        listing, piece, _ = place
+        listing, piece = place
         where = os.path.join(listing.path, piece.place) + f"\0{piece.who.key}"
         if where not in seen:
             seen.add(where)
@@ -103,11 +103,11 @@ def _usable(path: Path) -> Path:
 def _in_folder(folder: Folder, layout: str, pattern: str) -> list[_Found]:
     reading = read_layout(folder, layout, pattern)
     if reading and reading.pieces:
-        return [(folder, piece, "") for piece in reading.pieces]
+        return [(folder, piece) for piece in reading.pieces]
     if layout != "one" or not notebooks(folder, ""):
         raise UsageError(f"No submission was found in '{folder.shown}': {_GIVE}.")
     own = Identity(name=printable(folder.path.name))
-    return [(folder, Piece(own, child.name), "") for child in folder.children("")]
+    return [(folder, Piece(own, child.name)) for child in folder.children("")]
 
 
 def _in_archive(path: Path, name: str, layout: str, pattern: str) -> list[_Found]:
@@ -116,7 +116,7 @@ def _in_archive(path: Path, name: str, layout: str, pattern: str) -> list[_Found
     except Refusal:
         return []
     reading = read_layout(archive, layout, pattern)
-    return [(archive, piece, f"{shown_name(name)}/") for piece in reading.pieces] if reading else []
+    return [(archive, piece) for piece in reading.pieces] if reading else []
 
 
 def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str) -> list[Entry | _Found]:
@@ -127,7 +127,7 @@ def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str
         if layout != "auto" or pattern or recognised(listing):
             reading = read_layout(listing, layout, pattern)
         if reading:
-            return [(listing, piece, "") for piece in reading.pieces]
+            return [(listing, piece) for piece in reading.pieces]
     return [
         Entry(stem(name), shown_name(name), real, (), "" if kind(name) else "intake.unsupported", _named(name))
         for name, real in files.items()
@@ -153,26 +153,26 @@ def _entry(attempts: dict[str, list[_Found]]) -> tuple[tuple[str, str], Entry]:
     newest_first = sorted(attempts, reverse=True)
     order = next((o for o in newest_first if any(_may_be_graded(*found) for found in attempts[o])), newest_first[0])
     usable = [found for found in attempts[order] if not found[1].refusal] or attempts[order]
-    listing, first, prefix = usable[0]
+    listing, first = usable[0]
     usable = [found for found in usable if found[0].path == listing.path]
-    parts = tuple(piece.place for _, piece, _ in usable)
-    left_out = tuple(p.place for o in newest_first for _, p, _ in attempts[o] if o != order or p.place not in parts)
+    parts = tuple(piece.place for _, piece in usable)
+    left_out = tuple(p.place for o in newest_first for _, p in attempts[o] if o != order or p.place not in parts)
     who = replace(first.who, attempts_seen=max(len(attempts), first.who.attempts_seen), late=_late(attempts[order]))
     remarks: tuple[Finding, ...] = ()
     if order != newest_first[0]:
         newest = attempts[newest_first[0]][0][1].place
         remarks = (Finding("intake.older_attempt", {"file": shown_name(parts[0]), "newest": printable(newest)}),)
-    file = prefix + shown_name(parts[0])
+    file = shown_name(parts[0])  # what else was in the download is no student's business
     return _tie(first), Entry(
         "", file, listing.path, parts, first.refusal, who, tuple(map(shown_name, left_out)), remarks
     )
 
 
 def _late(pieces: list[_Found]) -> bool:
-    return any(piece.who.late for _, piece, _ in pieces)
+    return any(piece.who.late for _, piece in pieces)
 
 
-def _may_be_graded(listing: Listing, piece: Piece, _: str) -> bool:
+def _may_be_graded(listing: Listing, piece: Piece) -> bool:
     if not piece.gradable:
         return False
     return bool(kind(piece.place)) or bool(notebooks(listing, piece.place, 6))

@@ -93,8 +93,7 @@ def sources_of(entry: Entry) -> list[Source]:
         return [Source(entry.file, partial(read_file, entry.path))]
     if entry.path.is_file():
         inside = tuple(f"{part}/" for part in entry.parts)
-        files = [file for file in members(entry.path) if file.name in entry.parts or file.name.startswith(inside)]
-        return _below(entry.path.name, files)
+        return [file for file in members(entry.path) if file.name in entry.parts or file.name.startswith(inside)]
     sources: list[Source] = []
     for part in entry.parts:
         place = entry.path / part

@@ -1,9 +1,9 @@
 """The page a TA opens first: one row per enrolled student, and what the class says about the cases."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from autograder.findings import Finding
 from autograder.reporting.gradebook import QUESTIONS, Absent
 from autograder.reporting.report import case_title, language, template
 from autograder.reporting.results import GradeLine, SubmissionResult
@@ -56,8 +56,8 @@ def render_class(
         bins=[(n * 100 // BINS, count) for n, count in enumerate(figures.histogram)],
         highest=max((*figures.histogram, 1)),
         titles={name: case_title(test, words) for name, test in tests.items()},
-        rules=[(number, code, count) for number, (code, count) in enumerate(figures.rules)],
-        statuses=sorted({row.status for row in rows}),
+        rules=[(number, code, count, words.rule(code)) for number, (code, count) in enumerate(figures.rules)],
+        statuses=sorted(Counter(row.status for row in rows).items()),
     )
 
 
@@ -82,15 +82,20 @@ def _row(
         "" if line.final is None else f"{line.final:g}",
         line.who.received[:16].replace("T", " "),
         line.who.late,
-        _why(line.rejected, rules, words),
+        _why(line, rules, words),
         " ".join(str(order[code]) for code in rules if code in order),
         line.student,
         bundled,
     )
 
 
-def _why(rejected: Finding | None, rules: list[str], words: Words) -> str:
-    return words.sentence(rejected) if rejected else ", ".join(rules)
+def _why(line: GradeLine, rules: list[str], words: Words) -> str:
+    if line.rejected:
+        return words.sentence(line.rejected)
+    asked = line.questions.items()
+    untouched = [name for name, question in asked if question.status == "not attempted" and not question.points]
+    open_todos = f"{', '.join(untouched)}: {words.text('status.not attempted')}" if untouched else ""
+    return "; ".join(filter(None, (", ".join(rules), open_todos)))
 
 
 def _missing(person: Absent, asked: Collection[str]) -> Row:

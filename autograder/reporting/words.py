@@ -41,6 +41,11 @@ class Words:
         """Return what was observed and which rule it breaks, in one sentence."""
         return self._of(finding, "sentence")
 
+    def rule(self, code: str) -> str:
+        """Return the sentence of a code with an ellipsis for every detail: the rule, whoever broke it."""
+        template = self.catalogue.get(f"{code}.sentence", "")
+        return self.text(f"{code}.sentence", **{name: "…" for _, name, _ in _parts(template) if name})
+
     def advice(self, finding: Finding) -> str:
         """Return what to look at next; empty where there is nothing to advise."""
         return self._of(finding, "advice")

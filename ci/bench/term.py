@@ -4,8 +4,9 @@
 .venv/bin/python ci/bench/term.py [FOLDER] [--size 20] [--students 3000]
 
 Without FOLDER it makes the downloads of a class with namesakes; each is looked through unpacked, then as a zip graded,
-exported, and imported by the platform's rules. A FOLDER of your own is looked through only; it holds downloads, packed or
-not, and truth.json: {"name of the download": {"id that the platform gives": "tag in a cell '# tag: …' of what counts"}}.
+exported, and imported by the platform's rules. A FOLDER of your own is looked through only. It holds downloads, packed
+or not, and truth.json: {"name of the download": {"id that the platform gives": "tag in a cell '# tag: …' of what
+counts"}}.
 """
 
 import argparse

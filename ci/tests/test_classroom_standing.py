@@ -77,7 +77,7 @@ def test_the_student_sees_both_numbers_the_reason_the_comment_and_the_pin(tmp_pa
     out = beside(
         tmp_path,
         overrides="id,question,points,reason,by,date\n42,q2,18,typo in the handout,TA,2026-11-05\n",
-        pins="rule,sentence\ndecode.late,Look at slide 12.\nprefill.other,Not shown.\n",
+        pins="rule,sentence\ndecode.late,Look at slide 12.\nprefill.count,Not shown.\n",
         comment="<b>Well</b> done",
         requests="id,case,state,answer\nada1,q2.refusal_changes_nothing,granted,You were right.\n",
     )
@@ -112,7 +112,10 @@ def test_what_is_held_back_is_in_no_file_of_the_student(tmp_path):
         ("overrides", "id,question,points\n42,q2,18\n"),
         ("extensions", "id,due\n42,2026-11-05T00:00:00Z\n42,2026-11-06T00:00:00Z\n"),
         ("holds", "id\n43\n"),
-        ("requests", "id,case,state\n42,q2.basic,perhaps\n"),
+        ("requests", "id,case,state\n42,q2.refusal_changes_nothing,perhaps\n"),
+        ("requests", "id,case,state\n42,q9.basic,open\n"),
+        ("pins", "rule,sentence\ndecode.latte,Look at slide 12.\n"),
+        ("pins", "rule,sentence\ndecode.late,One.\ndecode.late,Two.\n"),
     ],
 )
 def test_a_row_that_fits_nobody_or_nothing_is_one_sentence(name, text, tmp_path):

@@ -13,16 +13,10 @@ from reporting_samples import FULL, GPU, MIXED, REJECTED
 from autograder.classroom.compare import compare, never_lower
 from autograder.config import Config
 from autograder.grading.many.batch import settle
+from autograder.grading.many.hand_out import write_anonymous, write_bundles
 from autograder.grading.many.journal import Journal, JournalError, recorded
 from autograder.grading.many.received import keep_received
-from autograder.grading.many.rerender import (
-    merge_runs,
-    put_back,
-    refresh,
-    render,
-    write_anonymous,
-    write_bundles,
-)
+from autograder.grading.many.rerender import merge_runs, put_back, refresh, render
 from autograder.identity import Identity
 from autograder.intake.discover import Entry
 from autograder.reporting.received_bundle import submission_of, verify
@@ -234,3 +228,37 @@ def test_merging_keeps_what_tas_wrote_and_refuses_where_they_contradict_each_oth
     with pytest.raises(SheetError, match="not the same"):
         merge_runs([one, two], tmp_path / "out", COURSE, EN)
     assert tree(tmp_path / "out") == before
+
+
+def test_a_result_held_back_leaves_reports_bundles_and_letters_and_comes_back_on_release(tmp_path):
+    who = Identity("canvas", "42", name="Ada")
+    run(tmp_path, handed_in("ada-42", who=who), handed_in("bo"))
+    render(tmp_path, COURSE, EN)
+    write_bundles(tmp_path, b"", COURSE, EN)
+    write_bundles(tmp_path, b"", COURSE, EN, nameless=True)
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail" / "ada-42.eml").write_bytes(b"letter")
+    done = autograder("hold", tmp_path, "42", "--reason", "plagiarism case")
+    assert (done.returncode, "ada-42: plagiarism case" in done.stdout) == (0, True)
+    left = {name for name in tree(tmp_path) if "ada-42" in name}
+    assert left == {"students/ada-42/received/paged_attention.ipynb"}
+    assert len([name for name in tree(tmp_path) if name.startswith("anonymous/bundles") and name.endswith("zip")]) == 1
+    assert "ada-42" not in (tmp_path / "bundles" / "index.html").read_text(encoding="utf-8")
+    assert "ada-42,held,,,,," in (tmp_path / "grades.csv").read_text(encoding="utf-8")
+    assert [path.stem for path in write_bundles(tmp_path, b"", COURSE, EN)[0]] == ["bo"]
+    assert autograder("hold", tmp_path, "nobody").returncode == 2
+    assert autograder("hold", tmp_path, "42", "--release").returncode == 0
+    assert (tmp_path / "students" / "ada-42" / "report.html").is_file()
+    before = tree(tmp_path)
+    assert autograder("hold", tmp_path, "bo", "--release").returncode == 2
+    assert tree(tmp_path) == before
+
+
+def test_what_stood_under_other_pseudonyms_is_taken_away(tmp_path):
+    run(tmp_path, handed_in("ada"))
+    write_anonymous(tmp_path, COURSE, EN)
+    first = {path.name for path in (tmp_path / "anonymous" / "students").iterdir()}
+    run(tmp_path, handed_in("bo", b"other"), resume=True)
+    write_anonymous(tmp_path, COURSE, EN)
+    second = {path.name for path in (tmp_path / "anonymous" / "students").iterdir()}
+    assert (len(first), len(second), first & second) == (1, 2, set())

@@ -13,9 +13,10 @@ from reporting_samples import FULL, GPU, MIXED, REJECTED
 
 from autograder.config import Config
 from autograder.contract.seed import PUBLIC
+from autograder.grading.many.hand_out import write_bundles
 from autograder.grading.many.journal import Journal
 from autograder.grading.many.received import keep_received
-from autograder.grading.many.rerender import merge_runs, render, write_bundles
+from autograder.grading.many.rerender import merge_runs, render
 from autograder.reporting.bundle import make_bundle
 from autograder.reporting.gradebook import student_files
 from autograder.reporting.results import SubmissionResult

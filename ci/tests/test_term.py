@@ -44,6 +44,22 @@ def course(tmp_path_factory) -> Path:
     return root
 
 
+def test_the_three_commands_of_the_readme_lead_from_a_download_to_a_gradebook_that_canvas_imports(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^    (autograder .+)$", readme, re.MULTILINE)
+    assert len(lines) == 3
+    class_of_two = {name: text.encode() for name, text in CLASS.items() if name.startswith("zhang")}
+    (tmp_path / "submissions.zip").write_bytes(zipped(class_of_two))
+    (tmp_path / "gradebook.csv").write_text(GRADEBOOK, encoding="utf-8-sig")
+    for line in lines:
+        done = autograder(*shlex.split(line)[1:], cwd=tmp_path)
+        assert done.returncode == 0, (line, done.stdout, done.stderr)
+    grades = marks(tmp_path / "out" / "gradebook-gradebook.csv")
+    assert grades.pop("101") == "80"
+    assert 0 < float(grades.pop("102")) < 80
+    assert grades == {"103": "", "104": "", "105": ""}
+
+
 def marks(path: Path) -> dict[str, str]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return {row["ID"]: row["Paged Attention (123456)"] for row in csv.DictReader(file) if row["ID"]}

@@ -1,14 +1,12 @@
-"""What derives from journals: reports rendered again, runs merged into one, bundles."""
+"""What derives from journals: reports rendered again, and runs merged into one."""
 
 import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 
-from autograder.classroom.anonymous import anonymous
 from autograder.classroom.enrolled import Enrolled, enrolled
 from autograder.classroom.records import kept_beside, read_records_of
 from autograder.classroom.stand import stand
@@ -17,24 +15,20 @@ from autograder.contract.seed import demand_same
 from autograder.findings import Finding
 from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
 from autograder.grading.many.received import keep_received, received_file
-from autograder.reporting.bundle import make_bundle
 from autograder.reporting.class_page import render_class
 from autograder.reporting.feedback import Policy
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import student_files, write_grades, write_student
+from autograder.reporting.gradebook import write_grades, write_student
 from autograder.reporting.merge import merge_all
-from autograder.reporting.report import render_index
 from autograder.reporting.results import GradeLine, SubmissionResult, grade_line, under_policy
 from autograder.reporting.run_file import NAME as RUN_FILE
 from autograder.reporting.run_file import run_file
 from autograder.reporting.schema import row
 from autograder.reporting.standing import Standing
-from autograder.reporting.summary import pseudonyms, who_is_who
 from autograder.reporting.words import Words
 from autograder.system import can_fork, usable_cores
 
 CLASS_PAGE = "class.html"
-ANONYMOUS = "anonymous"
 FEW = 200
 
 
@@ -113,19 +107,20 @@ def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[Subm
         write_student(out, result, words, policy, standing)
 
 
-def refresh(out: Path, config: Config, words: Words) -> tuple[str, ...]:
+def refresh(out: Path, config: Config, words: Words, roster: Path | None = None) -> tuple[str, ...]:
     """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading.
 
-    Return what was wrong with the journal.
+    Return what was wrong with the journal, and who is not on the class list.
     """
     found = usable(out)
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
     standings = standings_of(out, current, config)
-    _write_class(out, current, standings, enrolled(out, None, current), words, len(found.problems))
+    listed = enrolled(out, roster, current)
+    _write_class(out, current, standings, listed, words, len(found.problems))
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
     _write_reports(out, touched, standings, config, words)
-    return found.problems
+    return (*found.problems, *listed.problems)
 
 
 def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words: Words) -> None:
@@ -133,9 +128,14 @@ def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words:
     with Journal(out, resume=True) as journal:
         for result in kept:
             journal.append(row(result))
+    render_some(out, [result.student for result in kept], config, words)
+
+
+def render_some(out: Path, students: Iterable[str], config: Config, words: Words) -> None:
+    """Write the reports of these students again, grades.csv and the class page."""
     current = current_results(out, config)
     standings = standings_of(out, current, config)
-    _write_reports(out, {result.student: current[result.student] for result in kept}, standings, config, words)
+    _write_reports(out, {student: current[student] for student in students}, standings, config, words)
     _write_class(out, current, standings, enrolled(out, None, current), words, 0)
 
 
@@ -187,58 +187,3 @@ def _demand_one_seed(results: Iterable[SubmissionResult]) -> None:
     seeds = [seed for result in results if (seed := result.versions.get("seed"))]
     for seed in seeds:
         demand_same(seeds[0], seed)
-
-
-def write_bundles(
-    out: Path, lock: bytes, config: Config, words: Words, nameless: bool = False
-) -> tuple[list[Path], list[str]]:
-    """Write ``out/bundles/<student>.zip`` for everyone and an index for the TA.
-
-    With ``nameless`` they go to ``out/anonymous/bundles`` under pseudonyms. Return the zips, and who gets none because
-    the file that was graded is not there any more.
-    """
-    folder = out / ANONYMOUS / "bundles" if nameless else out / "bundles"
-    folder.mkdir(parents=True, exist_ok=True)
-    index: list[tuple[GradeLine, str]] = []
-    paths, without = [], []
-    current = current_results(out, config)
-    standings = standings_of(out, current, config)
-    names = _pseudonyms(out, current) if nameless else {student: student for student in current}
-    for student, result in current.items():
-        standing = standings[student]
-        name = names[student]
-        if standing.held:
-            (folder / f"{name}.zip").unlink(missing_ok=True)
-            continue
-        received = received_file(out, result)
-        if received is None and result.rejected is None:
-            without.append(student)
-            (folder / f"{name}.zip").unlink(missing_ok=True)
-            continue
-        if nameless:
-            result = anonymous(result, name)
-        files: Mapping[str, bytes] = student_files(result, words, config.feedback, standing)
-        tests = result.versions.get("tests", "")
-        content = make_bundle(result, files, received[1] if received else b"", tests, sha256(lock).hexdigest())
-        paths.append(folder / f"{name}.zip")
-        write_atomic(paths[-1], content)
-        index.append((grade_line(result, standing), sha256(content).hexdigest()))
-    write_atomic(folder / "index.html", render_index(index, words).encode())
-    return paths, without
-
-
-def write_anonymous(out: Path, config: Config, words: Words) -> Path:
-    """Write everyone's reports into ``out/anonymous`` under pseudonyms; ``out/pseudonyms.csv`` alone says whose."""
-    current = current_results(out, config)
-    names = _pseudonyms(out, current)
-    standings = standings_of(out, current, config)
-    for student, result in current.items():
-        standing = replace(standings[student], comment="")  # a comment is written to a person
-        write_student(out / ANONYMOUS, anonymous(result, names[student]), words, config.feedback, standing)
-    return out / ANONYMOUS
-
-
-def _pseudonyms(out: Path, current: Mapping[str, SubmissionResult]) -> dict[str, str]:
-    names = pseudonyms(current.values())
-    write_atomic(out / "pseudonyms.csv", who_is_who(names))
-    return names
