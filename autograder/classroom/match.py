@@ -97,16 +97,18 @@ class _Index:
     def by_id_or_group(self, who: Identity, student: str) -> list[Person]:
         """The one person with the same id, login or address, or a group's members.
 
-        A plain file's name is tried as each of them. A group's number may be a person's as well: then names decide.
+        A plain file's name is tried as each of them. Where a number may be another's as well, as a group's is, or one
+        in a list that is no platform's, names must not contradict it.
         """
         people, members = self._by_id(who, student), self._members(who)
-        if people and not (members and people[0].name and people[0] not in self.by_name(who, student)):
+        in_doubt = members or (self._platform == "plain" and who.platform not in _ANYWHERE)
+        if people and not (in_doubt and who.name and people[0].name and people[0] not in self.by_name(who, student)):
             return people
         return members
 
     def _by_id(self, who: Identity, student: str) -> list[Person]:
         own = ""
-        if who.platform == self._platform or who.platform in _ANYWHERE:
+        if who.platform == self._platform or who.platform in _ANYWHERE or self._platform == "plain":
             own = (who.id or student) if who.platform in ("", "pattern") else who.id
         login = who.login or (student if not who.platform else "")
         for place, value in ((self._ids, own), (self._logins, login), (self._emails, who.email)):

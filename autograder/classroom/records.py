@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from autograder.classroom.late import Extension
@@ -48,6 +49,8 @@ def read_records_of(out: Path, results: Mapping[str, SubmissionResult]) -> Recor
         student = students.called(row["id"], path)
         if student in records.extensions or not re.fullmatch(r"\d*", row["free_days"]):
             raise SheetError(f"{path}: '{row['id']}' has two rows, or free days that are no number; mend that row.")
+        if wrong := next((row[name] for name in ("due", "received") if row[name] and not _is_time(row[name])), ""):
+            raise SheetError(f"{path}: '{wrong}' of '{row['id']}' is no time; write it as 2026-11-01T23:59:00-05:00.")
         records.extensions[student] = Extension(row["due"], row["free_days"], row["received"], row["reason"])
     for row, path in _rows(out / "holds.csv", HOLDS):
         records.holds[students.called(row["id"], path)] = row["reason"] or "-"
@@ -119,6 +122,15 @@ def _override(row: Mapping[str, str], result: SubmissionResult, own: Collection[
     if any(earlier.question == row["question"] for earlier in own):
         raise SheetError(f"{where}: changed twice; keep one of the two rows.")
     return Override(row["question"], float(row["points"]), row["reason"], row["by"], row["date"])
+
+
+def _is_time(text: str) -> bool:
+    """Whether it is a date with a time of day: a date alone leaves open whether its own hours still count."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return ":" in text
 
 
 def _comment(path: Path) -> str:

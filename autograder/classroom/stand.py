@@ -1,6 +1,6 @@
 """A result, the course's rules and what TAs wrote become the grade as it stands."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 from autograder.classroom.late import Extension, after, lateness
 from autograder.classroom.records import Records
@@ -63,12 +63,15 @@ def _late(result: SubmissionResult, own: Extension, config: Config, points: floa
     return Finding("late.refused" if found.refused else "late.penalty", details), final
 
 
-def undated(results: Mapping[str, SubmissionResult], records: Records, config: Config) -> list[str]:
-    """Return whom the platform marked late without saying when, so that no rule can be applied."""
-    if config.late is None:
+def undated(results: Collection[SubmissionResult], records: Records, config: Config) -> list[str]:
+    """Return what to say where the late rule has nothing to go by: a time that neither download nor table tells."""
+    if config.late is None or not results:
         return []
-    return [
-        student
-        for student, result in results.items()
-        if result.who.late and not (result.who.received or records.extensions.get(student, NO_TERMS).received)
-    ]
+    told = {r.student for r in results if r.who.received or records.extensions.get(r.student, NO_TERMS).received}
+    marked = [result.student for result in results if result.who.late and result.student not in told]
+    if marked:
+        names = ", ".join(marked[:10])
+        return [f"{len(marked)} late without a time, so nothing was deducted; add received to extensions.csv: {names}"]
+    if not told and not any(result.who.late for result in results):
+        return ["No submission has a time, so nobody counts as late; add received to extensions.csv for who was."]
+    return []

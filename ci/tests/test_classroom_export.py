@@ -75,6 +75,22 @@ def test_namesakes_are_never_matched_by_name_alone(tmp_path):
     assert match(people.items(), read_roster(path), settled).pairs == {1: "Wei Zhang", 2: "Ann Lee"}
 
 
+def test_a_list_of_a_tas_own_is_matched_by_the_platforms_ids_unless_names_contradict_them(tmp_path):
+    path = write_csv(tmp_path / "r.csv", ["id", "name"], [["41", "Ann Lee"], ["42", "Bo Li"], ["43", ""]])
+    people = {
+        n: replace(FULL.who, platform="canvas", id=n, name="Ann Lee" if n == "41" else "Cy") for n in ("41", "42", "43")
+    }
+    found = match(people.items(), read_roster(path))
+    assert (found.pairs, found.strangers) == ({0: "41", 2: "43"}, ["42"])
+
+
+def test_a_teams_number_that_is_also_a_participants_does_not_count_for_that_participant(tmp_path):
+    header, rows = gradebook("moodle, teams")
+    roster = read_roster(write_csv(tmp_path / "r.csv", header, rows))
+    team = replace(FULL.who, platform="moodle", id="7003", name="Team 20")
+    assert sorted(match([("Team 20-7003", team)], roster).pairs) == [20, 21]
+
+
 @pytest.mark.parametrize(
     ("header", "rows", "said"),
     [

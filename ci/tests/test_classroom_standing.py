@@ -8,8 +8,9 @@ import pytest
 from reporting_samples import FULL, MIXED
 
 from autograder.classroom.late import Extension, after, lateness
-from autograder.classroom.records import read_records_of
-from autograder.classroom.stand import stand
+from autograder.classroom.records import Records, read_records_of
+from autograder.classroom.roster import read_roster
+from autograder.classroom.stand import stand, undated
 from autograder.config import Config, ConfigError, Late, load_config
 from autograder.identity import Identity
 from autograder.reporting.gradebook import write_student
@@ -111,6 +112,8 @@ def test_what_is_held_back_is_in_no_file_of_the_student(tmp_path):
         ("overrides", "id,question,points,reason\n42,q2,18,x\nada1,q2,17,x\n"),
         ("overrides", "id,question,points\n42,q2,18\n"),
         ("extensions", "id,due\n42,2026-11-05T00:00:00Z\n42,2026-11-06T00:00:00Z\n"),
+        ("extensions", "id,due\n42,2026-11-05\n"),
+        ("extensions", "id,received\n42,yesterday\n"),
         ("holds", "id\n43\n"),
         ("requests", "id,case,state\n42,q2.refusal_changes_nothing,perhaps\n"),
         ("requests", "id,case,state\n42,q9.basic,open\n"),
@@ -129,3 +132,40 @@ def test_nothing_beside_the_run_changes_nothing(tmp_path):
     assert render_html(FULL, Words("en")) == render_html(
         FULL, Words("en"), stand(FULL, read_records_of(tmp_path, {}), Config())
     )
+
+
+@pytest.mark.parametrize(
+    ("who", "told", "said"),
+    [
+        (Identity("canvas", "42", late=True), "", "1 late without a time"),
+        (Identity("moodle", "42"), "", "No submission has a time"),
+        (Identity("moodle", "42"), "2026-11-01T12:00:00Z", ""),
+        (WHO, "", ""),
+    ],
+)
+def test_a_late_rule_that_has_no_time_to_go_by_is_told(who, told, said):
+    records = Records(extensions={"ada": Extension(received=told)} if told else {})
+    found = undated([replace(MIXED, who=who)], records, Config(late=LATE))
+    assert ([said in sentence for sentence in found] or [not said]) == [True]
+    assert undated([replace(MIXED, who=who)], records, Config()) == []
+
+
+TABLES = {
+    "roster": ("id,login,name\n42,ada,张伟\n", None),
+    "overrides": ("id,question,points,reason\n42,q2,18,题目写错了\n", "18"),
+    "extensions": ("id,due,reason\n42,2026-12-05T00:00:00Z,病假\n", None),
+    "holds": ("id,reason\n42,等待复核\n", None),
+    "pins": ("rule,sentence\ndecode.late,请看第十二页。\n", "第十二页"),
+    "requests": ("id,case,state,answer\n42,q2.refusal_changes_nothing,granted,你说得对。\n", "你说得对"),
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_of_a_ta_is_read_as_spreadsheets_save_it(name, encoding, tmp_path):
+    text, shown = TABLES[name]
+    (tmp_path / f"{name}.csv").write_bytes(text.replace("\n", "\r\n").encode(encoding))
+    now = standing(tmp_path)
+    people = read_roster(tmp_path / "roster.csv").people if name == "roster" else ()
+    told = f"{now}{read_records_of(tmp_path, {RESULT.student: RESULT})}{people}"
+    assert (shown or text.splitlines()[1].rpartition(",")[2]) in told

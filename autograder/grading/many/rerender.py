@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autograder.classroom.enrolled import Enrolled, enrolled
 from autograder.classroom.records import kept_beside, read_records_of
-from autograder.classroom.stand import stand
+from autograder.classroom.stand import stand, undated
 from autograder.config import Config
 from autograder.contract.seed import demand_same
 from autograder.findings import Finding
@@ -59,11 +59,12 @@ def render(
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
-    standings = standings_of(out, current, config)
+    records = read_records_of(out, current)
+    standings = {student: stand(result, records, config) for student, result in current.items()}
     listed = enrolled(out, roster, current)
     _write_reports(out, current, standings, config, words)
     lines = _write_class(out, current, standings, listed, words, len(found.problems))
-    return lines, (*found.problems, *listed.problems)
+    return lines, (*found.problems, *listed.problems, *undated(current.values(), records, config))
 
 
 def _write_class(
@@ -110,17 +111,18 @@ def _write_some(out: Path, lang: str, policy: Policy, pairs: Sequence[tuple[Subm
 def refresh(out: Path, config: Config, words: Words, roster: Path | None = None) -> tuple[str, ...]:
     """Bring grades.csv, the class page, and the reports that TAs or a late rule change up to date after grading.
 
-    Return what was wrong with the journal, and who is not on the class list.
+    Return what was wrong with the journal, who is not on the class list, and whose time is not known.
     """
     found = usable(out)
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
-    standings = standings_of(out, current, config)
+    records = read_records_of(out, current)
+    standings = {student: stand(result, records, config) for student, result in current.items()}
     listed = enrolled(out, roster, current)
     _write_class(out, current, standings, listed, words, len(found.problems))
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
     _write_reports(out, touched, standings, config, words)
-    return (*found.problems, *listed.problems)
+    return (*found.problems, *listed.problems, *undated(current.values(), records, config))
 
 
 def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words: Words) -> None:
