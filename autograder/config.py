@@ -64,16 +64,19 @@ class Config:
 
 
 def load_config(start: Path, handed_in: Sequence[Path] = ()) -> Config:
-    """Return the settings of the nearest pyproject.toml at or above ``start``; without one, the defaults.
+    """Return the settings of the nearest pyproject.toml at or above ``start``; without one, the defaults."""
+    path = settings_file(start, handed_in)
+    return _read(path) if path else Config()
 
-    One that lies in what was handed in is a student's, and passed over.
-    """
+
+def settings_file(start: Path, handed_in: Sequence[Path] = ()) -> Path | None:
+    """Return the pyproject.toml whose settings hold; one in what was handed in is a student's, and passed over."""
     theirs = [path.resolve() for path in handed_in]
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
         if path.is_file() and not any(path.resolve().is_relative_to(place) for place in theirs):
-            return _read(path)
-    return Config()
+            return path
+    return None
 
 
 def _read(path: Path) -> Config:

@@ -76,6 +76,14 @@ def demand(package: str, extra: str) -> None:
         raise OneSentence(f"{package} is missing; install it with: pip install 'paged-attention-autograder[{extra}]'")
 
 
+def say_where_settings_are_from(words: Any, handed_in: Sequence[Path] = ()) -> None:
+    """Tell whoever stands outside the course's folder that its settings do not hold here."""
+    from autograder.config import settings_file
+
+    if settings_file(Path.cwd(), handed_in) is None:
+        click.echo(words.text("progress.defaults.text"), err=True)
+
+
 def complain(problems: Any, words: Any = None) -> None:
     """Print every problem on a line of its own, and end with exit code 2 where there is one."""
     for problem in problems:

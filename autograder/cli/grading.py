@@ -7,7 +7,18 @@ from typing import Any
 
 import click
 
-from autograder.cli.common import DEVICE, FILE, LANG, PATH, OneSentence, course, demand, in_one_sentence, on_linux
+from autograder.cli.common import (
+    DEVICE,
+    FILE,
+    LANG,
+    PATH,
+    OneSentence,
+    course,
+    demand,
+    in_one_sentence,
+    on_linux,
+    say_where_settings_are_from,
+)
 from autograder.errors import GraderError
 
 
@@ -122,6 +133,7 @@ def grade(
     if roster:
         read_roster(roster)  # a list of no use stops here, before anything is graded
     entries = _entries(paths, layout, pattern, choose)[shard[0] - 1 :: shard[1]]
+    say_where_settings_are_from(words, paths)
     if device == "cpu" and read_seed(config.seed_file).is_public:
         click.echo(words.text("progress.public_seed.text"), err=True)
     settings = Settings(config, words.lang, jobs or usable_cores(), resume, allow_weak, device, cluster)

@@ -7,7 +7,17 @@ from pathlib import Path
 import click
 
 import autograder
-from autograder.cli.common import FILE, FOLDER, LANG, PATH, OneSentence, complain, course, in_one_sentence
+from autograder.cli.common import (
+    FILE,
+    FOLDER,
+    LANG,
+    PATH,
+    OneSentence,
+    complain,
+    course,
+    in_one_sentence,
+    say_where_settings_are_from,
+)
 from autograder.system import demand_linux
 
 LOCK = Path(autograder.__file__).parents[1] / "ci" / "requirements.lock"
@@ -23,15 +33,17 @@ def report(out: Path, roster: Path | None, anonymous: bool, lang: str | None) ->
     """Write every report, grades.csv and the class page in OUT again, from its journal."""
     from autograder.grading.many.hand_out import write_anonymous
     from autograder.grading.many.outdated import needs_a_new_run
-    from autograder.grading.many.rerender import render, results
+    from autograder.grading.many.rerender import render, usable
 
     config, words = course(lang)
     if anonymous:
         click.echo(write_anonymous(out, config, words))
         return
-    lines, problems = render(out, config, words, roster)
+    found = usable(out)
+    lines, problems = render(out, config, words, roster, found)
     click.echo(words.text("progress.rendered.text", total=len(lines), students=str(out / "students")))
-    for note in needs_a_new_run(results(out).values(), config):
+    say_where_settings_are_from(words)
+    for note in needs_a_new_run(found.results.values(), config):
         click.echo(f"{words.sentence(note)} {words.advice(note)}", err=True)
     for problem in problems:
         click.echo(problem, err=True)
@@ -77,6 +89,7 @@ def bundle(
     if out is not None:
         paths, without = write_bundles(out, (lock or LOCK).read_bytes(), config, words, anonymous)
         refresh(out, config, words)
+        say_where_settings_are_from(words)
         click.echo(words.text("progress.bundled.text", total=len(paths), bundles=str(out / "bundles")))
         complain([Finding("bundle.no_file", {"student": student}) for student in without], words)
         return

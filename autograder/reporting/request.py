@@ -17,11 +17,12 @@ class RequestError(GraderError):
 
 @dataclass(frozen=True)
 class RegradeRequest:
-    """Which file and tests a request is about, and the outcome of each case that it names."""
+    """Which file, tests and course seed a request is about, and the outcome of each case that it names."""
 
     file: str
     tests: str
     cases: dict[str, str]
+    seed: str = ""
 
 
 def block(result: SubmissionResult) -> str:
@@ -29,15 +30,16 @@ def block(result: SubmissionResult) -> str:
     lost = [test for test in result.tests if test.status in ("failed", "could not run")]
     if not lost:
         return ""
-    lines = [FIRST, f"file: {result.sha256}", f"tests: {result.versions.get('tests', '-')}"]
+    lines = [FIRST, f"file: {result.sha256}"]
+    lines += [f"{name}: {result.versions[name]}" for name in ("tests", "seed") if name in result.versions]
     lines += [f"case: {test.id} {test.status}, {test.finding.code if test.finding else '-'}" for test in lost]
     return "\n".join([*lines, "end"])
 
 
 def read_block(text: str) -> RegradeRequest:
     """Read what :func:`block` wrote, wherever it stands in a message; raise RequestError for anything else."""
-    at = text[:_LONGEST].find(FIRST)
-    found = [_LINE.fullmatch(line) for line in text[max(at, 0) : _LONGEST].splitlines()[1:]]
+    at = text.find(FIRST)
+    found = [_LINE.fullmatch(line) for line in text[max(at, 0) :][:_LONGEST].splitlines()[1:]]
     told: dict[str, list[str]] = {}
     for match in found:
         if match:
@@ -45,4 +47,5 @@ def read_block(text: str) -> RegradeRequest:
     cases = dict(value.partition(" ")[::2] for value in told.get("case", ()))
     if at < 0 or not re.fullmatch(r"[0-9a-f]{64}", (told.get("file") or [""])[0]) or not cases:
         raise RequestError(f"There is no whole block '{FIRST}' in it; ask for the one at the end of the report.")
-    return RegradeRequest(told["file"][0], (told.get("tests") or ["-"])[0], cases)
+    tests, seed = ((told.get(name) or [""])[0] for name in ("tests", "seed"))
+    return RegradeRequest(told["file"][0], tests, cases, seed)

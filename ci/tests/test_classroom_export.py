@@ -92,6 +92,26 @@ def test_a_teams_number_that_is_also_a_participants_does_not_count_for_that_part
 
 
 @pytest.mark.parametrize(
+    ("header", "row", "platform", "ids"),
+    [
+        ("Student,ID,SIS User ID,SIS Login ID,Section,A (1)", "x,4,s4,u4,S,", "canvas", ("4", "s4")),
+        ("name,canvas_user_id,user_id,login_id,sections,group_name", "x,4,s4,u4,S,Group 1", "canvas", ("4", "s4")),
+        ("First Name,Last Name,SID,Email,Sections", "x,y,2,x@x.edu,", "gradescope", ("2", "x@x.edu")),
+        ("OrgDefinedId,Username,A Points Grade,End-of-Line Indicator", "#2,#u2,,#", "brightspace", ("2", "u2")),
+        ("Last Name,First Name,Username,Student ID", "y,x,u2,2", "blackboard", ("u2", "2")),
+        ("identifier,github_username,github_id,name", "2,x-gh,9,x", "github", ("x-gh", "2")),
+        ("username,first_name,last_name,email,section,github_id", "x-gh,x,y,x@x.edu,1,9", "classroom50", ("x-gh",)),
+        ("assignment,student_id,last_name,first_name,score", "pa,u2,y,x,", "nbgrader", ("u2",)),
+        ("Teilnehmer,Name,Status,Bewertung,Maximum", "Teilnehmer 7,x y,-,,80", "moodle", ("7",)),
+        ("ID,Name,Login,Email", "2,x,u2,x@x.edu", "plain", ("2", "u2", "x@x.edu")),
+    ],
+)  # fmt: skip
+def test_the_kind_of_a_class_list_is_known_by_its_headings(header, row, platform, ids, tmp_path):
+    roster = read_roster(write_csv(tmp_path / "r.csv", header.split(","), [row.split(",")]))
+    assert (roster.platform, roster.people[0].ids) == (platform, ids)
+
+
+@pytest.mark.parametrize(
     ("header", "rows", "said"),
     [
         (["a", "b"], [["1", "2"]], "no class list known"),

@@ -17,7 +17,7 @@ from autograder.reporting.request import RequestError, block, read_block
 from autograder.reporting.words import Words
 from autograder.tables import SheetError
 
-SEEN = replace(MIXED, sha256="ab" * 32)
+SEEN = replace(MIXED, sha256="ab" * 32, versions=MIXED.versions | {"seed": "cd" * 32})
 
 
 def test_moodles_zip_names_each_folder_by_the_number_that_moodle_looks_for():
@@ -51,7 +51,7 @@ def test_a_letter_holds_the_report_and_is_the_same_every_time(lang):
 def test_the_block_of_a_report_is_read_back_out_of_a_letter(lang):
     for render in (render_html, render_markdown):
         request = read_block(f"Dear TA,\r\nI think this is wrong.\n\n{render(SEEN, Words(lang))}")
-        assert (request.file, request.tests) == ("ab" * 32, "t1")
+        assert (request.file, request.tests, request.seed) == ("ab" * 32, "t1", "cd" * 32)
         assert request.cases == {
             "q2.refusal_changes_nothing": "failed, refusal.changed",
             "q3.grows_when_full": "failed, decode.late",

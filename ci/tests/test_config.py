@@ -100,3 +100,10 @@ def test_a_misspelt_setting_ends_every_command_before_anything_is_written(tmp_pa
     assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
     assert "tool.autograder.gpu" in done.stderr
     assert sorted(path.name for path in work.iterdir()) == ["pyproject.toml", "x.py"]
+
+
+def test_outside_a_course_the_command_says_that_the_defaults_hold(tmp_path: Path) -> None:
+    (tmp_path / "ada.py").write_text("x = 1\n", encoding="utf-8")
+    course = written(tmp_path / "course")
+    told = [autograder("grade", tmp_path / "ada.py", "-o", folder / "out", cwd=folder) for folder in (tmp_path, course)]
+    assert ["default settings" in done.stderr for done in told] == [True, False]

@@ -1,6 +1,7 @@
 """The page "A term with this grader": its commands work as printed, in order, and the gradebook comes out right."""
 
 import csv
+import re
 import shlex
 from pathlib import Path
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from autograder.config import Config
+from autograder.contract.seed import demand_same, read_seed
 from autograder.grading.confined import confined_server
 from autograder.grading.many.received import received_file
 from autograder.grading.many.rerender import results
@@ -24,6 +25,8 @@ def replay(request: RegradeRequest, out: Path, config: Config, words: Words) -> 
     received = received_file(out, owner) if owner else None
     if owner is None or received is None:
         raise RequestError(f"{out} holds no graded file with the hash {request.file}; name the run that graded it.")
+    if request.seed:
+        demand_same(request.seed, read_seed(config.seed_file).sha256)
     with TemporaryDirectory() as folder, confined_server(allow_weak=False) as server:
         file = Path(folder) / received[0]
         file.write_bytes(received[1])

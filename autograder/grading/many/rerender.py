@@ -48,14 +48,14 @@ def usable(out: Path) -> Recorded:
 
 
 def render(
-    out: Path, config: Config, words: Words, roster: Path | None = None
+    out: Path, config: Config, words: Words, roster: Path | None = None, found: Recorded | None = None
 ) -> tuple[list[GradeLine], tuple[str, ...]]:
     """Write every report, grades.csv and the class page of ``out`` again; return its lines and what to complain about.
 
     What TAs keep beside the run, and the class list, are read and checked before anything is written; a class list
-    that was given stays with the run.
+    that was given stays with the run. ``found`` is what the journal holds, where that is known.
     """
-    found = usable(out)
+    found = found or usable(out)
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
