@@ -87,7 +87,7 @@ def test_grading_is_refused_in_one_sentence_that_says_where_it_runs(
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
 def test_what_follows_grading_runs_anywhere(platform: str, graded: Path, tmp_path: Path) -> None:
     commands = (
-        ("list", graded),
+        ("list", graded.parent / "class"),
         ("merge", graded, "-o", tmp_path / "merged"),
         ("report", tmp_path / "merged", "--lang", "zh"),
         ("bundle", tmp_path / "merged"),
