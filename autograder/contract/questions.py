@@ -66,7 +66,12 @@ class Questions:
 
     def of(self, part: str) -> tuple[str, ...]:
         """Return the questions of a part."""
-        return tuple(question.id for question in self if question.part == part)
+        return self._of_parts.get(part, ())
+
+    @cached_property
+    def _of_parts(self) -> Mapping[str, tuple[str, ...]]:
+        parts = dict.fromkeys(question.part for question in self)
+        return {part: tuple(question.id for question in self if question.part == part) for part in parts}
 
     def files(self, part: str) -> tuple[str, ...]:
         """Return the names of the part's Otter test files."""
