@@ -17,11 +17,12 @@ ROSTER = "roster.csv"
 
 @dataclass(frozen=True)
 class Enrolled:
-    """What a class list says about authors: who is missing, whom it does not explain, and people's full names."""
+    """What a class list says about authors: who is missing, whom it does not explain, and who they are."""
 
     absent: tuple[Absent, ...] = ()
     problems: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Of every submission, name and id of those who share it."""
 
 
 def kept_list(out: Path) -> Roster | None:
@@ -47,11 +48,11 @@ def on_list(authors: Iterable[tuple[str, Identity]], roster: Roster) -> Enrolled
         problems.append(f"'{student}' could be {' or '.join(person.label for person in people[:3])} on the class list.")
     unsure = {person.row for _, people in matches.ambiguous for person in people}
     absent = [Absent(p.ids[0], p.name, p.login, p.email) for p in matches.missing if p.row not in unsure]
-    by_row = {person.row: person.name for person in roster.people}
-    names: dict[str, list[str]] = defaultdict(list)
+    by_row = {person.row: (person.name, person.ids[0]) for person in roster.people}
+    names: dict[str, tuple[tuple[str, str], ...]] = {}
     for row, student in matches.pairs.items():
-        names[student].append(by_row[row])
-    return Enrolled(tuple(absent), tuple(problems), {student: ", ".join(found) for student, found in names.items()})
+        names[student] = (*names.get(student, ()), by_row[row])
+    return Enrolled(tuple(absent), tuple(problems), names)
 
 
 def addresses(out: Path, given: Path | None, results: Mapping[str, SubmissionResult]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The page a TA opens first: one row per enrolled student, and what the class says about the cases."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.reporting.gradebook import QUESTIONS, Absent
@@ -35,15 +35,19 @@ def render_class(
     missing: Iterable[Absent],
     bundled: Collection[str],
     words: Words,
-    names: Mapping[str, str],
+    names: Mapping[str, Sequence[tuple[str, str]]],
 ) -> str:
-    """Return the page; ``bundled`` are the students of whom there is a bundle, ``names`` those that a list gives."""
+    """Return the page, one row per person; ``bundled`` are the students of whom there is a bundle.
+
+    ``names`` has name and id of those who share a submission, as a class list gives them.
+    """
     figures = statistics(results.values())
     order = {code: number for number, (code, _) in enumerate(figures.rules)}
     asked = [name for name in QUESTIONS if any(name in line.questions for line in lines)]
     rows = [
-        _row(line, results[line.student], asked, order, line.student in bundled, words, names.get(line.student, ""))
+        _row(line, results[line.student], asked, order, line.student in bundled, words, *person)
         for line in lines
+        for person in names.get(line.student) or _authors(line)
     ]
     rows += [_missing(person, asked) for person in missing]
     tests = {test.id: test for result in results.values() for test in result.tests}
@@ -69,13 +73,14 @@ def _row(
     bundled: bool,
     words: Words,
     name: str,
+    id: str,
 ) -> Row:
     graded = line.status != "not gradable"
     rules = broken_rules(result)
     earned = (line.questions.get(name) for name in asked)
     return Row(
         name or line.who.name or line.student,
-        line.who.id or line.who.login,
+        id,
         line.status,
         tuple(str(question.points) if question and question.max_points else "" for question in earned),
         f"{line.points}" if graded else "",
@@ -87,6 +92,12 @@ def _row(
         line.student,
         bundled,
     )
+
+
+def _authors(line: GradeLine) -> list[tuple[str, str]]:
+    """Return name and id of those who handed a submission in, as the download gives them: of members the name alone."""
+    first = (line.who.name or line.student, line.who.id or line.who.login)
+    return [first, *((member, "") for member in line.who.members)]
 
 
 def _why(line: GradeLine, rules: list[str], words: Words) -> str:

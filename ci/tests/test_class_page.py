@@ -36,6 +36,19 @@ def test_everyone_enrolled_has_one_row_with_links_only_to_what_exists(lang):
     assert "unknown" not in html.lower()
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [({}, ["Ada", "Bo", "Cy"]), ({"team": (("Lovelace, Ada", "7"), ("Bo, Cy", "8"))}, ["Bo, Cy", "Lovelace, Ada"])],
+    ids=["as the download names them", "as the class list does"],
+)
+def test_those_who_share_a_submission_have_a_row_each(names, shown):
+    team = replace(FULL, student="team", who=Identity("moodle", "5", name="Ada", members=("Cy", "Bo")))
+    html = render_class({"team": team}, [grade_line(team)], [], set(), Words("en"), names)
+    rows = re.findall(r"<tr data-s=.*?</tr>", html, re.DOTALL)
+    assert [next(name for name in shown if name in row) for row in rows] == shown
+    assert all("students/team" in row for row in rows)
+
+
 def test_a_name_is_text_and_nothing_is_loaded_from_outside():
     html = page()
     assert "<b>dee</b>" not in html
