@@ -64,9 +64,9 @@ def again(
     blocks, size, dim = (between(numbers, limits) for limits in (num_blocks, block_size, head_dim))
     count = between(numbers, table)
     length, same_id = (count - 1) * size + numbers.randint(1, size), numbers.choice((1, 3, *HUGE_IDS))
-    for i, m in enumerate("mn"):
+    for m in "mn":
         for form in (script, calls):
-            form.new(blocks, size, dim, m=m).fill(i)
+            form.new(blocks, size, dim, m=m)
     for turn in range(2):
         ids = numbers.sample(range(blocks - 1), count)
         with script.quietly(), calls.quietly():
@@ -80,9 +80,11 @@ def again(
                 script.on(m).hold(f"{m}{turn}", ids, length, same_id)
                 grown(calls.on(m), f"{m}{turn}", count, same_id)
         for form in (script, calls):
+            for i, m in enumerate("mn"):  # now, since whoever hands a block out may wipe it
+                form.on(m).fill(2 * turn + i)
             for m in "mn":
                 form.on(m).read(f"{m}{turn}")
-            form.on("m").fill(turn + 2).read(f"m{turn}")
+            form.on("m").fill(turn + 4).read(f"m{turn}")
         with script.quietly(), calls.quietly():
             for m in "mn":
                 script.on(m).vacate(f"{m}{turn}")

@@ -72,7 +72,8 @@ def seize(manager: Any, request: Any, ids: Sequence[int]) -> None:
         for block in ids:
             free.remove(block)
     else:
-        manager.free_blocks = _like(free, [block for block in free if block not in taken])
+        free = _like(free, [block for block in free if block not in taken])
+    _keep(manager, free)
 
 
 def vacate(manager: Any, request: Any) -> None:
@@ -83,11 +84,18 @@ def vacate(manager: Any, request: Any) -> None:
     if _issubclass(_type(free), dict):
         free.update(_fromkeys(blocks, _next(_iter(free.values()), None)))
     elif add is None:
-        manager.free_blocks = _like(free, [*free, *blocks])
+        free = _like(free, [*free, *blocks])
     else:
         for block in blocks:
             add(block)
+    _keep(manager, free)
     _replace(request, [])
+
+
+def _keep(manager: Any, free: Any) -> None:
+    """Hand the free blocks back to a manager that has others now, or makes a new collection whenever it is asked."""
+    if manager.free_blocks is not free:
+        manager.free_blocks = free
 
 
 def _replace(request: Any, ids: Sequence[int]) -> None:
