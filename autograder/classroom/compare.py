@@ -54,7 +54,7 @@ def _change(old: tuple[SubmissionResult, Standing], new: tuple[SubmissionResult,
     if not cases and not settled and stood.final == stands.final and before.status == after.status:
         return None
     causes: list[Cause] = []
-    if before.sha256 != after.sha256:
+    if before.handed_in != after.handed_in:
         causes.append("submission")
     if before.versions.get("tests") != after.versions.get("tests"):
         causes.append("tests")
@@ -70,7 +70,7 @@ def never_lower(old: Side, new: Side, changes: list[Change]) -> list[SubmissionR
     for change in changes:
         result = new[change.student][0]
         earlier = before[result.who.key or change.student]
-        if result.sha256 == earlier.sha256 and result.points < earlier.points:
+        if result.handed_in == earlier.handed_in and result.points < earlier.points:
             note = Finding("compare.kept", {"before": earlier.points, "after": result.points})
             kept.append(replace(earlier, student=result.student, notes=(*earlier.notes, note)))
     return kept

@@ -8,7 +8,7 @@ _MOST_POINTS = 1000
 
 def is_possible(result: SubmissionResult) -> bool:
     """Tell whether a grader can have written such a result."""
-    names = (result.student, result.file, result.sha256, result.device)
+    names = (result.student, result.file, result.sha256, result.helpers, result.device)
     return (
         all(type(name) is str for name in names)
         and file_name(result.student) == result.student

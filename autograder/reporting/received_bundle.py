@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.findings import Finding
 from autograder.outside import zips
+from autograder.outside.helpers_file import HELPERS, read_helpers
 from autograder.outside.names import file_name, shown
 from autograder.reporting.bundle import MANIFEST, RESULTS, SCHEMA, SUBMISSION
 
@@ -34,6 +35,11 @@ def submission_of(path: Path) -> tuple[str, bytes]:
     """Return name and content of the submission inside a verified bundle, so that it can be graded again."""
     member = next(m for m in _members(path) if m.name.startswith(SUBMISSION))
     return member.name.removeprefix(SUBMISSION), member.read(LARGEST_MEMBER)
+
+
+def helpers_of(path: Path) -> bytes:
+    """Return the file of modules that lay beside the submission of a verified bundle, empty where there were none."""
+    return next((m.read(LARGEST_MEMBER) for m in _members(path) if m.name == HELPERS), b"")
 
 
 def results_of(path: Path) -> dict[str, Any]:
@@ -69,7 +75,7 @@ def _verify(found: Sequence[zips.Member]) -> list[Finding]:
     submissions = [name for name in members if name.startswith(SUBMISSION)]
     if not problems and (len(submissions) != 1 or _results(members) is None):
         problems.append(Finding("bundle.parts"))
-    return problems or _unproven(members, submissions[0])
+    return problems or [*_unproven(members, submissions[0]), *_unproven_helpers(members)]
 
 
 def _unproven(members: Mapping[str, zips.Member], submission: str) -> list[Finding]:
@@ -80,6 +86,19 @@ def _unproven(members: Mapping[str, zips.Member], submission: str) -> list[Findi
     rejected = results is not None and results["status"] != "graded"
     proven = sha256(content).hexdigest() == expected or (rejected and not (content and expected))
     return [] if proven else [Finding("bundle.other_file", {"file": submission})]
+
+
+def _unproven_helpers(members: Mapping[str, zips.Member]) -> list[Finding]:
+    """Return what is wrong where the modules beside the submission are not those that the results speak of."""
+    results = _results(members)
+    expected = results["submission"].get("helpers", "") if results else ""
+    content = members[HELPERS].read(LARGEST_MEMBER) if HELPERS in members else b""
+    try:
+        read_helpers(content)
+        proven = (sha256(content).hexdigest() if HELPERS in members else "") == expected
+    except ValueError:
+        proven = False
+    return [] if proven else [Finding("bundle.other_file", {"file": HELPERS})]
 
 
 def _belongs(name: str) -> bool:

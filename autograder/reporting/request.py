@@ -17,12 +17,13 @@ class RequestError(GraderError):
 
 @dataclass(frozen=True)
 class RegradeRequest:
-    """Which file, tests and course seed a request is about, and the outcome of each case that it names."""
+    """Which file, modules beside it, tests and seed a request is about, and the outcome of each case that it names."""
 
     file: str
     tests: str
     cases: dict[str, str]
     seed: str = ""
+    helpers: str = ""
 
 
 def block(result: SubmissionResult) -> str:
@@ -30,7 +31,7 @@ def block(result: SubmissionResult) -> str:
     lost = [test for test in result.tests if test.status in ("failed", "could not run")]
     if not lost:
         return ""
-    lines = [FIRST, f"file: {result.sha256}"]
+    lines = [FIRST, f"file: {result.sha256}", *([f"helpers: {result.helpers}"] if result.helpers else ())]
     lines += [f"{name}: {result.versions[name]}" for name in ("tests", "seed") if name in result.versions]
     lines += [f"case: {test.id} {test.status}, {test.finding.code if test.finding else '-'}" for test in lost]
     return "\n".join([*lines, "end"])
@@ -47,5 +48,5 @@ def read_block(text: str) -> RegradeRequest:
     cases = dict(value.partition(" ")[::2] for value in told.get("case", ()))
     if at < 0 or not re.fullmatch(r"[0-9a-f]{64}", (told.get("file") or [""])[0]) or not cases:
         raise RequestError(f"There is no whole block '{FIRST}' in it; ask for the one at the end of the report.")
-    tests, seed = ((told.get(name) or [""])[0] for name in ("tests", "seed"))
-    return RegradeRequest(told["file"][0], tests, cases, seed)
+    tests, seed, helpers = ((told.get(name) or [""])[0] for name in ("tests", "seed", "helpers"))
+    return RegradeRequest(told["file"][0], tests, cases, seed, helpers)

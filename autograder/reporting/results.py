@@ -42,7 +42,10 @@ class QuestionResult:
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """Everything known about one graded or not gradable submission; times are kept elsewhere."""
+    """Everything known about one graded or not gradable submission; times are kept elsewhere.
+
+    ``helpers`` is the SHA-256 of the modules handed in beside the file, empty where there were none.
+    """
 
     student: str
     file: str
@@ -56,6 +59,12 @@ class SubmissionResult:
     versions: Mapping[str, str] = field(default_factory=dict)
     gradescope: Mapping[str, Any] = field(default_factory=dict)
     who: Identity = NOBODY
+    helpers: str = ""
+
+    @property
+    def handed_in(self) -> tuple[str, str]:
+        """What a submission is known by: the hash of its file and that of what lay beside it."""
+        return self.sha256, self.helpers
 
     @property
     def status(self) -> str:

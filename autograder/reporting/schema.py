@@ -21,7 +21,8 @@ def to_json(result: SubmissionResult, words: Words, standing: Standing | None = 
     data: dict[str, Any] = {
         "schema": SCHEMA,
         "student": result.student,
-        "submission": {"file": result.file, "sha256": result.sha256},
+        "submission": {"file": result.file, "sha256": result.sha256}
+        | ({"helpers": result.helpers} if result.helpers else {}),
         "device": result.device,
         "status": result.status,
     }

@@ -15,7 +15,7 @@ from autograder.config import Config
 from autograder.grading.many.batch import settle
 from autograder.grading.many.hand_out import write_anonymous, write_bundles
 from autograder.grading.many.journal import Journal, JournalError, recorded
-from autograder.grading.many.received import keep_received
+from autograder.grading.many.received import Received, keep_received
 from autograder.grading.many.rerender import merge_runs, put_back, refresh, render
 from autograder.identity import Identity
 from autograder.intake.discover import Entry
@@ -36,7 +36,7 @@ def run(out: Path, *handed, resume=False) -> Path:
     with Journal(out, resume=resume) as journal:
         for result, content in handed:
             journal.append(row(result))
-            keep_received(out, result.student, "paged_attention.ipynb", content)
+            keep_received(out, result.student, Received("paged_attention.ipynb", content))
     return out
 
 

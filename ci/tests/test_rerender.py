@@ -15,7 +15,7 @@ from autograder.config import Config
 from autograder.contract.seed import PUBLIC
 from autograder.grading.many.hand_out import write_bundles
 from autograder.grading.many.journal import Journal
-from autograder.grading.many.received import keep_received
+from autograder.grading.many.received import Received, keep_received
 from autograder.grading.many.rerender import merge_runs, render
 from autograder.reporting.bundle import make_bundle
 from autograder.reporting.gradebook import student_files
@@ -78,7 +78,7 @@ def test_bundles_follow_the_last_row(regraded: tuple[Path, int]) -> None:
     own = sha256(b"as handed in").hexdigest()
     journal.write_bytes(journal.read_bytes().replace(FULL.sha256.encode(), own.encode()))
     for student in ("ada", "bob"):
-        keep_received(out, student, "paged_attention.ipynb", b"as handed in")
+        keep_received(out, student, Received("paged_attention.ipynb", b"as handed in"))
     assert [path.name for path in write_bundles(out, b"", Config(), WORDS)[0]] == ["ada.zip", "bob.zip"]
     with zipfile.ZipFile(out / "bundles" / "ada.zip") as archive:
         assert points_of(archive.read("results.json")) == points

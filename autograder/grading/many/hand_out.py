@@ -10,6 +10,7 @@ from autograder.classroom.anonymous import anonymous
 from autograder.config import Config
 from autograder.grading.many.received import received_file
 from autograder.grading.many.rerender import current_results, standings_of
+from autograder.outside.helpers_file import HELPERS
 from autograder.reporting.bundle import make_bundle
 from autograder.reporting.files import write_atomic
 from autograder.reporting.gradebook import student_files, write_student
@@ -48,9 +49,11 @@ def write_bundles(
             continue
         if nameless:
             result = anonymous(result, name)
-        files: Mapping[str, bytes] = student_files(result, words, config.feedback, standing)
+        files = student_files(result, words, config.feedback, standing)
         tests = result.versions.get("tests", "")
-        content = make_bundle(result, files, received[1] if received else b"", tests, sha256(lock).hexdigest())
+        if received and received.helpers:
+            files[HELPERS] = received.helpers
+        content = make_bundle(result, files, received.content if received else b"", tests, sha256(lock).hexdigest())
         paths[folder / f"{name}.zip"] = grade_line(result, standing)
         write_atomic(folder / f"{name}.zip", content)
     _write_index(folder, paths, words)

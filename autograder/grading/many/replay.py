@@ -8,11 +8,9 @@ from tempfile import TemporaryDirectory
 from autograder.config import Config
 from autograder.contract.seed import demand_same, read_seed
 from autograder.grading.confined import confined_server
-from autograder.grading.many.received import received_file
+from autograder.grading.many.received import handed_in_again, received_file
 from autograder.grading.many.rerender import results
 from autograder.grading.one.grade_one import grade_one
-from autograder.intake.discover import discover
-from autograder.intake.read import read
 from autograder.reporting.describe import describe
 from autograder.reporting.request import RegradeRequest, RequestError
 from autograder.reporting.results import SubmissionResult, TestResult
@@ -21,18 +19,17 @@ from autograder.reporting.words import Words
 
 def replay(request: RegradeRequest, out: Path, config: Config, words: Words) -> tuple[str, bool]:
     """Return what grading the requested file again shows, and whether each case came out as the block says."""
-    owner = next((r for r in results(out).values() if r.sha256 == request.file), None)
+    asked = (request.file, request.helpers)
+    owner = next((r for r in results(out).values() if r.handed_in == asked), None)
     received = received_file(out, owner) if owner else None
     if owner is None or received is None:
         raise RequestError(f"{out} holds no graded file with the hash {request.file}; name the run that graded it.")
     if request.seed:
         demand_same(request.seed, read_seed(config.seed_file).sha256)
     with TemporaryDirectory() as folder, confined_server(allow_weak=False) as server:
-        file = Path(folder) / received[0]
-        file.write_bytes(received[1])
-        submission = read(discover([file], "one")[0])
+        submission = handed_in_again(Path(folder), received)
         again = grade_one(server, submission, replace(config, feedback="example"), words).result
-    lines = [f"{owner.student}, {received[0]}"]
+    lines = [f"{owner.student}, {received.name}"]
     if again.versions.get("tests") != request.tests:
         lines.append(words.text("replay.tests"))
     same = True

@@ -14,7 +14,7 @@ from autograder.config import Config
 from autograder.contract.seed import demand_same
 from autograder.findings import Finding
 from autograder.grading.many.journal import NAME, Journal, JournalError, Recorded, recorded
-from autograder.grading.many.received import keep_received, received_file
+from autograder.grading.many.received import Received, keep_received, received_file
 from autograder.reporting.class_page import render_class
 from autograder.reporting.feedback import Policy
 from autograder.reporting.files import write_atomic
@@ -179,8 +179,8 @@ def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) ->
             write_atomic(out / name, content)
         for result in merged:
             journal.append(row(result))
-            received = next(filter(None, (received_file(run, result) for run in runs)), ("", b""))
-            keep_received(out, result.student, result.file, received[1])
+            received = next(filter(None, (received_file(run, result) for run in runs)), Received("", b""))
+            keep_received(out, result.student, replace(received, name=result.file))
     return render(out, config, words)[0], problems
 
 

@@ -39,7 +39,7 @@ def write_bodies(out: Path, starter: Path, folder: Path) -> int:
             continue
         place = folder / student / "todos.py"
         place.parent.mkdir(exist_ok=True)
-        own = functions(_cells(out / "students" / student / RECEIVED / received[0]))
+        own = functions(_cells(out / "students" / student / RECEIVED / received.name))
         write_atomic(place, own_lines(own, given).encode("utf-8", "replace"))
         writer.writerow((f"{student}/todos.py", for_csv(student)))
         count += 1

@@ -8,10 +8,9 @@ from autograder.contract.questions import questions
 from autograder.contract.seed import demand_same, read_seed
 from autograder.findings import Finding
 from autograder.grading.confined import confined_server
+from autograder.grading.many.received import Received, handed_in_again
 from autograder.grading.one.grade_one import grade_one
-from autograder.intake.discover import discover
-from autograder.intake.read import read
-from autograder.reporting.received_bundle import differences, results_of, submission_of, verify
+from autograder.reporting.received_bundle import differences, helpers_of, results_of, submission_of, verify
 from autograder.reporting.schema import to_json
 from autograder.reporting.words import Words
 
@@ -23,11 +22,8 @@ def verify_bundle(path: Path, regrade: bool, config: Config, words: Words) -> li
         return problems
     stored = results_of(path)
     demand_same(stored["versions"].get("seed", "unknown"), read_seed(config.seed_file).sha256)
-    name, content = submission_of(path)
     with TemporaryDirectory() as folder, confined_server(allow_weak=False) as server:
-        received = Path(folder) / name
-        received.write_bytes(content)
-        submission = read(discover([received])[0])
+        submission = handed_in_again(Path(folder), Received(*submission_of(path), helpers_of(path)))
         again = to_json(grade_one(server, submission, config, words).result, words)
     cpu = {**stored, "tests": [t for t in stored["tests"] if t["question"] not in questions().of("gpu")]}
     return differences(cpu, again)

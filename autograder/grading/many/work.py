@@ -16,7 +16,7 @@ from typing import Any
 from autograder.config import Config
 from autograder.findings import Finding
 from autograder.grading.confined import confined_server
-from autograder.grading.many.received import keep_received
+from autograder.grading.many.received import Received, keep_received
 from autograder.grading.one.grade_one import Graded, grade_one
 from autograder.grading.one.hidden_test_files import hidden_test_files
 from autograder.identity import Identity
@@ -24,6 +24,7 @@ from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
 from autograder.intake.read import read
 from autograder.intake.submission import Refusal, Rejected, Submission
+from autograder.outside.helpers_file import helpers_file, helpers_sha256
 from autograder.reporting.files import student_folder, write_atomic
 from autograder.reporting.gradebook import write_student
 from autograder.reporting.results import SubmissionResult
@@ -39,8 +40,8 @@ OF_THE_RUN = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 """Errors of the disk that results go to: nobody else can be graded either."""
 
 
-Known = tuple[str, Identity]
-"""Hash and author of a submission that needs no second grading."""
+Known = tuple[tuple[str, str], Identity]
+"""Hashes and author of a submission that needs no second grading."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def _note_failure(job: Job, entry: Entry) -> None:
 
 def _grade(server: Server, entry: Entry, known: Known | None, job: Job, words: Words) -> dict[str, Any]:
     submission = read(entry)
-    if known == (submission.sha256, entry.who):
+    helpers = submission.helpers if isinstance(submission, Submission) else {}
+    if known == ((submission.sha256, helpers_sha256(helpers)), entry.who):
         return {}
     graded: Graded = _grader(job.device)(server, submission, job.config, words)
     result = replace(graded.result, who=entry.who, notes=(*graded.result.notes, *entry.remarks))
@@ -110,7 +112,7 @@ def _grade(server: Server, entry: Entry, known: Known | None, job: Job, words: W
     write_atomic(folder / "timing.json", to_bytes(graded.timing))
     (folder / FAILURE).unlink(missing_ok=True)
     content = submission.content if isinstance(submission, Submission) else handed_in(entry)
-    keep_received(job.out, submission.student, submission.file, content)
+    keep_received(job.out, submission.student, Received(submission.file, content, helpers_file(helpers)))
     return row(result)
 
 

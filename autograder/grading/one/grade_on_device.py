@@ -18,6 +18,7 @@ from autograder.grading.one.gradescope import gradescope, receipt
 from autograder.grading.one.hidden_test_files import hidden_test_files, otter_results
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.intake.submission import Rejected, Submission
+from autograder.outside.helpers_file import helpers_sha256
 from autograder.reporting.feedback import spoken
 from autograder.reporting.merge import MACHINE_FAULTS
 from autograder.reporting.results import SubmissionResult, TestResult
@@ -59,6 +60,7 @@ def grade_on_device(server: Server, submission: Submission | Rejected, config: C
         pending_points=questions().parts["gpu"] - sum(t.max_points for t in tests) if config.gpu == "required" else 0,
         confinement=server.layers,
         versions=known,
+        helpers=helpers_sha256(submission.helpers),
         gradescope=gradescope(otter_results("gpu"), said) if counts and not faults else {},
     )
     timing = {"wall_s": time.perf_counter() - started, "child_cpu_s": handle.submission.cpu_s, **figures}

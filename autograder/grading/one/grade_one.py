@@ -18,6 +18,7 @@ from autograder.grading.one.hidden_test_files import hidden_test_files, otter_re
 from autograder.grading.one.judge import SubmissionHandle
 from autograder.grading.one.stories import judged_stories
 from autograder.intake.submission import Rejected, Submission
+from autograder.outside.helpers_file import helpers_sha256
 from autograder.reporting.feedback import spoken
 from autograder.reporting.results import SubmissionResult, TestResult
 from autograder.reporting.words import Words
@@ -87,6 +88,7 @@ def grade_one(server: Server, submission: Submission | Rejected, config: Config,
         pending_points=pending,
         confinement=server.layers,
         versions=known,
+        helpers=helpers_sha256(submission.helpers),
         gradescope=gradescope(otter_results("cpu"), receipt(notes, handle.verdicts.values(), config, words)),
     )
     return Graded(result, {"wall_s": time.perf_counter() - started, "child_cpu_s": handle.submission.cpu_s})
