@@ -64,6 +64,8 @@ def honest(server: GpuServer) -> Iterator[str]:
     graded = grade_on_device(server, submission, Config(readiness_counts=True), Words("en"))
     yield f"points {graded.result.points} of {graded.result.max_points}"
     yield ", ".join(f"{name} {value}" for name, value in graded.timing.items())
+    if "driver_mib" not in graded.timing:
+        yield "the driver's figure for a process is absent: no nvidia-smi, or a container in which it names no process"
 
 
 def wrongs(server: GpuServer) -> Iterator[str]:

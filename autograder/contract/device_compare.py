@@ -15,7 +15,7 @@ TOTAL = LEDGER_KEYS[2]
 LARGEST_ROUNDING = 2 << 20
 """How much more than asked for CUDA's caching allocator may hand out for one large tensor."""
 
-ON_DEVICE_ONLY = frozenset({"watched", "pool", "vast", "decoy", "settle", "again", "gone"})
+ON_DEVICE_ONLY = frozenset({"watched", "pool", "vast", "decoy", "bait", "settle", "again", "gone"})
 CALL, END, WAIT = "call", "end", "wait"
 MOST_EVENTS = 64
 """What a child notes of one call at most."""
@@ -62,6 +62,11 @@ def judge_watched(before: tuple[Operation, ...], call: dict[str, Any], watched: 
     if seen is None:
         return Finding("device.watch")
     events, taken = seen
+    if operation.name == "bait":
+        copies, size, _ = operation.args
+        return (
+            None if (_copies(events, _device(before) == "cuda"), taken) == (copies, size) else Finding("device.watch")
+        )
     if found := _first_code(events):
         return found
     if operation.name == "read":  # may wait for indices on their way to the device, and needs memory for its result

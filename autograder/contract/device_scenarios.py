@@ -1,29 +1,29 @@
 """The named scenarios of g1 to g4: what the CPU cases ask, on a device, with every call watched."""
 
 from collections.abc import Iterable
-from functools import cache
-from random import SystemRandom
+from random import Random
 
 from autograder.contract.cell_bytes import unique_cells
+from autograder.contract.decoys import beside_a_pool, drawn_for, watched
 from autograder.contract.ledger import LAYOUT, TOTAL
 from autograder.contract.operations import Operation
 from autograder.contract.questions import question_of
 from autograder.contract.scenario import Scenario, Script
+from autograder.contract.seed import PUBLIC, Seed
 
-WATCHED_CALLS = frozenset({"prefill", "decode", "read"})
 LEDGER_DTYPES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8": 1}
 VAST = (2049, 1024, 1024)
 """Blocks, block size and head dimension of a pool with more than 2**31 cells."""
 VAST_ROWS = 5
-ALLOCATION = 512
-"""CUDA hands out memory in multiples of this, so that a decoy's bytes are counted exactly."""
-_draw = SystemRandom()  # nobody can know a decoy before it comes, and no honest result depends on it
 
 
-@cache
-def device_scenarios(device: str) -> dict[str, Scenario]:
-    """Return every scenario of the GPU part by its id; the first of a question is its basic case."""
-    parts = (_ledger(), _prefill(device), _decode(device), _read(device))
+def device_scenarios(device: str, seed: Seed = PUBLIC) -> dict[str, Scenario]:
+    """Return every scenario of the GPU part by its id; the first of a question is its basic case.
+
+    The seed draws the decoys alone: nobody can know one before it comes, and no honest result depends on it.
+    """
+    draw = drawn_for(seed)
+    parts = (_ledger(draw), _prefill(device, draw), _decode(device, draw), _read(device, draw))
     return {s.id: s for scenarios in parts for s in scenarios}
 
 
@@ -48,37 +48,26 @@ def measured(device: str) -> tuple[Operation, ...]:
     return (*scattered.operations, *whole.operations, *attend, Operation("rates", ("whole", "W")))
 
 
-def watched(operations: Iterable[Operation]) -> list[Operation]:
-    """Return the operations with a look at the device after each call of the submission that it is about.
-
-    Each such call stands between decoys: host copies and an allocation that the look has to show. What was read is
-    looked at again when nothing is under way any more.
-    """
-    steps: list[Operation] = []
-    for operation in operations:
-        if operation.name not in WATCHED_CALLS:
-            steps.append(operation)
-            continue
-        decoy = (_draw.randint(1, 4), ALLOCATION * _draw.randint(1, 64), _draw.randint(1, 4), _draw.randint(0, 1))
-        steps += [Operation("decoy", decoy), operation, Operation("watched", ()), Operation("settle", ())]
-        if operation.name == "read":
-            steps.append(Operation("again", (0,)))
-    return steps
+def many_calls(device: str) -> tuple[Operation, ...]:
+    """Return many calls of each kind on one manager, never judged: they show what is taken and not returned."""
+    script = Script("bfloat16", device).new(256, 16, 64)
+    for i in range(64):
+        script.arrive(f"r{i}", 20).decode(f"r{i}").read(f"r{i}")
+    return tuple(script.operations)
 
 
-def _scenario(id: str, script: Script, *last: Operation) -> Scenario:
-    return Scenario(id, question_of(id), (*watched(script.operations), *last, Operation("gone", ())))
+def _scenario(id: str, draw: Random, script: Script, *last: Operation) -> Scenario:
+    return Scenario(id, question_of(id), (*watched(script.operations, draw), *last, Operation("gone", ())))
 
 
-def _ledger() -> list[Scenario]:
+def _ledger(draw: Random) -> list[Scenario]:
     def case(id: str, dtypes: Iterable[str]) -> Scenario:
         operations = []
         for dtype in dtypes:
             num_blocks, block_size, layers, heads, head_dim = 370, 16, 3, 5, 128
             shape = [num_blocks, layers, 2, heads, block_size, head_dim]
             dimensions = (num_blocks, block_size, layers, heads, head_dim, LEDGER_DTYPES[dtype])
-            decoy = Operation("decoy", (0, ALLOCATION * _draw.randint(6 << 10, 18 << 10), 0, 0))
-            operations += [Operation("ledger", dimensions), decoy, Operation("pool", (dtype, shape))]
+            operations += [Operation("ledger", dimensions), beside_a_pool(draw), Operation("pool", (dtype, shape))]
         return Scenario(id, question_of(id), tuple(operations), (TOTAL, LAYOUT))
 
     return [
@@ -88,31 +77,33 @@ def _ledger() -> list[Scenario]:
     ]
 
 
-def _prefill(device: str) -> list[Scenario]:
+def _prefill(device: str, draw: Random) -> list[Scenario]:
     def script() -> Script:
         return Script("bfloat16", device)
 
     full = script().new(4, 4).fill().arrive("B", 17).arrive("A", 5).prefill("B", "A").arrive("C", 8).arrive("D", 1)
     return [
-        _scenario("g2.basic", script().new(8, 4).fill().arrive("A", 6)),
-        _scenario("g2.many", script().new(12, 4).fill(1).arrive("A", 4).arrive("B", 9).arrive("C", 1).arrive("D", 16)),
-        _scenario("g2.refusal", full),
+        _scenario("g2.basic", draw, script().new(8, 4).fill().arrive("A", 6)),
+        _scenario(
+            "g2.many", draw, script().new(12, 4).fill(1).arrive("A", 4).arrive("B", 9).arrive("C", 1).arrive("D", 16)
+        ),
+        _scenario("g2.refusal", draw, full),
     ]
 
 
-def _decode(device: str) -> list[Scenario]:
+def _decode(device: str, draw: Random) -> list[Scenario]:
     def script() -> Script:
         return Script("bfloat16", device)
 
     full = script().new(2, 4).fill().hold("A", [1], 4).hold("B", [0], 3).decode("A", 2).decode("B").decode("B")
     return [
-        _scenario("g3.basic", script().new(8, 4).fill().hold("A", [5, 2], 6).decode("A")),
-        _scenario("g3.grows", script().new(8, 4).fill(1).hold("A", [6, 1], 7).decode("A", 6)),
-        _scenario("g3.refusal", full),
+        _scenario("g3.basic", draw, script().new(8, 4).fill().hold("A", [5, 2], 6).decode("A")),
+        _scenario("g3.grows", draw, script().new(8, 4).fill(1).hold("A", [6, 1], 7).decode("A", 6)),
+        _scenario("g3.refusal", draw, full),
     ]
 
 
-def _read(device: str) -> list[Scenario]:
+def _read(device: str, draw: Random) -> list[Scenario]:
     basic = Script("bfloat16", device).new(8, 4, 3).fill().request("A", 14).place("A", [3, 1, 7, 0], 14).read("A")
     basic.request("B", 6).place("B", [2, 5], 6).read("B")
     others: list[Operation] = []
@@ -124,10 +115,10 @@ def _read(device: str) -> list[Scenario]:
     current = Script("bfloat16", device).new(6, 5, 2).fill(1).request("A", 10).place("A", [4, 1], 10).read("A")
     current.fill(2).read("A").place("A", [2], 1).read("A").place("A", [2, 6], 6).read("A")
     return [
-        _scenario("g4.basic", basic, Operation("again", (1,))),
-        _scenario("g4.dtypes", dtypes),
-        _scenario("g4.current_values", current, Operation("again", (1,))),
-        _scenario("g4.vast", _vast(device)),
+        _scenario("g4.basic", draw, basic, Operation("again", (1,))),
+        _scenario("g4.dtypes", draw, dtypes),
+        _scenario("g4.current_values", draw, current, Operation("again", (1,))),
+        _scenario("g4.vast", draw, _vast(device)),
     ]
 
 

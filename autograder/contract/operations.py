@@ -29,6 +29,7 @@ name            arguments                                  meaning
 ``vast``        m, num_blocks, block_size, head_dim,       on a device: as ``new``, however large; ``payload`` fills
                 dtype, device                              the beginning of the last block
 ``decoy``       copies, bytes, copies, in a thread         on a device: what surrounds the next watched call
+``bait``        copies, bytes, in a thread                 on a device: a call of ours in a watched call's place
 ``settle``      none                                       on a device: wait for all work, look at the state again
 ``again``       back                                       on a device: the result of an earlier read, as it is now
 ``gone``        none                                       on a device: let go of all objects, return what was noted

@@ -28,6 +28,10 @@ class Seed:
         """The hash that names the seed in results: publishing the seed later proves that it was used."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    def for_file(self, sha256: str) -> "Seed":
+        """Return what concerns one file alone is drawn from: whoever changes the file learns nothing from last time."""
+        return self if self.is_public else Seed(f"{self.text}\0{sha256}")
+
     @property
     def is_public(self) -> bool:
         """Whether this is the built-in seed, whose cases anybody can draw."""

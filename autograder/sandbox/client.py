@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from autograder.sandbox.limits import INERT_PACKAGES, PACKAGES, Limits
 from autograder.sandbox.trusted.child import Child, Died
 from autograder.sandbox.trusted.fork_server import ForkServer
+from autograder.sandbox.trusted.gpu_memory import driver_mib
 from autograder.sandbox.trusted.request import Reply, Request, only_trace, request_for
 from autograder.sandbox.trusted.server import START_S, Server, ServerDied
 from autograder.sandbox.trusted.validate_reply import Trace
@@ -25,6 +26,7 @@ __all__ = [
     "ServerDied",
     "Trace",
     "cpu_clock",
+    "driver_mib",
     "only_trace",
     "refused",
     "request_for",

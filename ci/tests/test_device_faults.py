@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from classes import solution
-from device_samples import JOIN, MASTER, patched, stand_in
+from device_samples import JOIN, MASTER, in_this_process, patched, stand_in
 
 from autograder.config import Config
 from autograder.contract.device_scenarios import device_scenarios
@@ -17,7 +17,7 @@ from autograder.intake.submission import Submission
 from autograder.reporting.schema import row
 from autograder.reporting.words import Words
 from autograder.sandbox.inside import arrange, device_executor
-from autograder.sandbox.inside.device_executor import DeviceExecutor, executor_on
+from autograder.sandbox.inside.device_executor import DeviceExecutor
 from autograder.sandbox.limits import EXIT_DEVICE, EXIT_MACHINE
 
 ECC = RuntimeError("CUDA error: uncorrectable ECC error encountered")
@@ -30,7 +30,7 @@ class Ended(BaseException):
 
 @pytest.fixture(scope="module")
 def on_stand_in() -> Callable:
-    return executor_on("fakegpu")
+    return in_this_process()
 
 
 @pytest.fixture

@@ -6,7 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+from click.testing import CliRunner
 
+from autograder.cli import main
+from autograder.sandbox.client import ServerDied
+from autograder.sandbox.inside import gpu_child
+from autograder.sandbox.trusted import gpu_server
 from autograder.sandbox.trusted.gpu_machine import refusal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,6 +90,44 @@ def test_a_machine_that_cannot_serve_is_told_so_in_one_sentence(machine, named: 
 
 def test_a_kernel_without_landlock_is_refused(machine) -> None:
     assert "Landlock" in said(machine, landlock_abi=no_landlock)
+
+
+@pytest.mark.parametrize(
+    ("named", "command"),
+    [("0660", ["grade", __file__, "-o", "out"]), *((named, ["doctor"]) for named in (*CASES, "Landlock"))],
+)
+def test_it_is_told_so_before_anything_starts_and_nothing_is_graded(
+    machine, named: str, command: list[str], monkeypatch, tmp_path
+) -> None:
+    CASES.get(named, lambda root: None)(machine)
+    abi = no_landlock if named == "Landlock" else lambda: 7
+    monkeypatch.setattr(gpu_server, "refusal", lambda: said(machine, landlock_abi=abi))
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, [*command, "--device", "cuda"])
+    assert result.exit_code == 2
+    [line] = [line for line in result.output.splitlines() if line.startswith("autograder: ")]
+    assert named in line
+    assert line.startswith("autograder: CUDA "), result.output
+    assert not Path("out", "students").exists()
+
+
+def test_a_card_older_than_the_build_is_told_so_by_the_child_that_opens_it(monkeypatch) -> None:
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    for name, answer in {
+        "is_available": True,
+        "get_device_name": "Tesla V100",
+        "get_device_capability": (7, 0),
+        "get_arch_list": ["sm_75", "sm_80"],
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, lambda answer=answer: answer)
+    replies, child = os.pipe()
+    try:
+        gpu_child.serve("cuda", 0, child)
+        with pytest.raises(ServerDied, match=r"Tesla V100 \(sm_70\) is not among .* TORCH_BACKEND\.$"):
+            gpu_server._opening(replies)
+    finally:
+        os.close(replies)
+        os.close(child)
 
 
 def test_an_mps_server_in_a_folder_of_its_own_is_found(machine) -> None:

@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from device_samples import JOIN, patched
+from device_samples import JOIN, RETURN, patched
 
 from autograder.contract.device_compare import device_deviation
 from autograder.contract.device_scenarios import device_scenarios
-from autograder.sandbox.client import Died
+from autograder.grading.one.judge import SubmissionHandle
+from autograder.sandbox.client import Child, Died
 from autograder.sandbox.trusted.gpu_server import GpuServer, refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +39,35 @@ def test_a_device_error_ends_the_process_and_a_fresh_one_goes_on(server: GpuServ
         with pytest.raises(Died) as died:
             child.run(device_scenarios("fakegpu")["g4.dtypes"].operations)
     assert died.value.finding.code == "device.fault"
+
+
+def children_for(server: GpuServer, monkeypatch, *edits: tuple[str, str]) -> tuple[int, list[str]]:
+    """Return how many children a submission costs, and the cases it loses."""
+    started: list[Child] = []
+    spawn = server.spawn
+    monkeypatch.setattr(server, "spawn", lambda: started.append(spawn()) or started[-1])
+    handle = SubmissionHandle(server, patched(*edits), lambda _, finding: finding.code)
+    lost = [case for case, verdict in handle.verdicts.items() if verdict.status != "passed"]
+    handle.close()
+    return len(started), lost
+
+
+def test_a_right_submission_opens_the_device_once(server: GpuServer, monkeypatch) -> None:
+    assert children_for(server, monkeypatch) == (1, [])
+
+
+def test_a_case_that_is_lost_is_asked_again_in_a_fresh_child(server: GpuServer, monkeypatch) -> None:
+    started, lost = children_for(server, monkeypatch, (RETURN, f"{RETURN}.cpu()"))
+    assert started == 1 + len(lost)
+    assert lost
+
+
+def test_threads_of_a_submission_are_counted_from_outside(server: GpuServer) -> None:
+    with server.spawn() as child:
+        child.load(["pass"])
+        assert child.tasks_added == 0
+        child.load(["import threading, time", "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()"])
+        assert child.tasks_added == 1
 
 
 def test_the_doctor_traces_what_is_refused_while_a_device_is_opened() -> None:

@@ -39,6 +39,7 @@ done = ctypes.c_int.in_dll(driver, "done")
 for _ in range(10**7):
     if done.value:
         break
+driver.open_device()
 raise RuntimeError(" ".join(said))
 """
 
@@ -49,7 +50,7 @@ from autograder.sandbox.trusted.gpu_server import GpuServer
 server = GpuServer("fakegpu", secrets=[Path({str(SECRET)!r})])
 with server.spawn() as child:
     [note] = child.load([sys.argv[1]])
-print(json.dumps({{"breaches": server.breaches, "said": note["details"]["text"]}}))
+print(json.dumps({{"breaches": server.breaches, "said": note["details"]["text"], "added": child.tasks_added}}))
 """
 
 
@@ -85,7 +86,11 @@ def grader_with(folder: Path, edit: tuple[str, str, str], driver: Path) -> dict[
 
 
 def test_a_thread_that_the_driver_starts_is_behind_the_walls(tmp_path, driver) -> None:
-    assert grader_with(tmp_path, OPENS, driver) == {"breaches": [], "said": "no read no socket no write"}
+    assert grader_with(tmp_path, OPENS, driver) == {
+        "breaches": [],
+        "said": "no read no socket no write",
+        "added": 1,  # what a submission starts by C is counted from outside
+    }
 
 
 def test_a_thread_from_before_the_walls_is_a_breach(tmp_path, driver) -> None:

@@ -44,7 +44,7 @@ class Asking:
         self._fetched: dict[str, Outcome] = {}
         self._outcomes: dict[str, Outcome] = {}
         self._asked_by_hand: set[str] = set()
-        # on a device every case is asked for by itself: it has the whole time, and the device's state is its own
+        # on a device every case is a request of its own, with the whole time; they share a child while all goes well
         self._together = device == "cpu"
         self._seed = seed
 
@@ -68,6 +68,8 @@ class Asking:
     def _outcome(self, scenario: Scenario) -> Outcome:
         """Return the outcome of the form that decides."""
         first = self._fetched.pop(scenario.id, None)
+        if not self._together:
+            first = self._attempt(scenario, alone=False)
         if first is PASSED:
             return first
         if scenario.by_hand and self._used_is_lost(scenario):
@@ -215,7 +217,7 @@ def part(device: str, seed: Seed) -> tuple[Mapping[str, Scenario], Compare]:
     from autograder.contract.device_compare import device_deviation
     from autograder.contract.device_scenarios import device_scenarios
 
-    return device_scenarios(device), device_deviation
+    return device_scenarios(device, seed), device_deviation
 
 
 def _forms(seed: Seed, question: str, by_hand: bool) -> Iterator[Scenario]:

@@ -36,6 +36,7 @@ class LoadedSubmission:
         self._short_of_memory: set[str | int | None] = set()
         self._unloadable: Died | None = None
         self.cpu_s = self._loading_s = 0.0
+        self.tasks_added: int | None = None
 
     @property
     def notes(self) -> tuple[Finding, ...]:
@@ -50,6 +51,11 @@ class LoadedSubmission:
     def is_loaded(self) -> bool:
         """Whether a child with the cells is there to be asked."""
         return self._child is not None
+
+    @property
+    def pid(self) -> int | None:
+        """The process that is there to be asked."""
+        return self._child.pid if self._child else None
 
     def why_missing(self, name: str, todo: int) -> Finding:
         """Say why a name of the contract is not there: the cell that defines it failed, or there is none."""
@@ -88,6 +94,8 @@ class LoadedSubmission:
         if self._child:
             self._child.kill()
             self.cpu_s += self._child.cpu_s
+            if self._child.tasks_added is not None:
+                self.tasks_added = max(self._child.tasks_added, self.tasks_added or 0)
             self._child = None
 
     def _load(self) -> Child:

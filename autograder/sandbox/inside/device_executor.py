@@ -57,6 +57,21 @@ class DeviceExecutor(Executor):
         self._results: list[Any] = []
 
     def _call(self, method: str, m: str, r: str) -> Any:
+        result = self._under_watch(partial(super()._call, method, m, r))
+        self._results.append(result)
+        return result
+
+    def _bait(self, copies: int, size: int, in_thread: int) -> None:
+        """Do in a call's place what the watch must see."""
+
+        def call() -> None:
+            _by_hand(self._take, size)
+            _by_hand(self._bite, copies, in_thread)
+
+        self._under_watch(call)
+
+    def _under_watch(self, call: Callable[[], Any]) -> Any:
+        """Return what ``call`` does; what the device saw of it, and of the decoys around it, is kept."""
         device, (before, size, after, in_thread) = self._device, self._decoy
         self._decoy = _NO_DECOY
         _by_hand(device.start)
@@ -65,7 +80,7 @@ class DeviceExecutor(Executor):
             _by_hand(self._bite, before, in_thread)
             device.note(CALL)
             try:
-                result = super()._call(method, m, r)
+                return call()
             except BaseException as error:
                 device.note(event_of_error(error))
                 self._end_if_unusable(error)
@@ -75,9 +90,7 @@ class DeviceExecutor(Executor):
                 taken = device.taken()
                 _by_hand(self._bite, after, in_thread)
                 self._watched = {"events": device.events(), "taken": taken}
-            del held
-        self._results.append(result)
-        return result
+                del held
 
     def _take(self, size: int) -> torch.Tensor:
         return _empty(size, dtype=_uint8, device=self._device.name)
@@ -218,6 +231,7 @@ def _by_hand(step: Callable[..., Any], *args: Any) -> Any:
 _STEPS: dict[str, Callable[..., Any]] = {
     "watched": DeviceExecutor._see_watched,
     "decoy": DeviceExecutor._set_decoy,
+    "bait": DeviceExecutor._bait,
     "settle": partial(_by_hand, DeviceExecutor._settle),
     "again": DeviceExecutor._again,
     "gone": DeviceExecutor._let_go,

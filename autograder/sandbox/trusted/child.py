@@ -48,6 +48,9 @@ class Exit:
 class Child:
     """A submission's process; made by ``ForkServer.spawn``."""
 
+    tasks_added: int | None = None
+    """How many threads more than at its start it had at most, where they are counted."""
+
     def __init__(self, pidfd: int, requests: int, replies: int, limits: Limits, reap: Callable[[], Exit]) -> None:
         self._pidfd, self._requests, self._replies = pidfd, requests, replies
         self._limits = limits

@@ -4,11 +4,13 @@ import json
 import os
 import select
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.sandbox.limits import MIB, Limits
+from autograder.sandbox.protocol import Message
+from autograder.sandbox.trusted import threads
 from autograder.sandbox.trusted.child import Child, Exit
 from autograder.sandbox.trusted.fork_server import ForkServer
 from autograder.sandbox.trusted.gpu_machine import refusal
@@ -27,6 +29,25 @@ GPU_LIMITS = Limits(
     submission_s=300,
     submission_wall_s=600,
 )
+
+
+class CountedChild(Child):
+    """A child whose device is open; its threads are counted from outside, every few milliseconds of a case."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._tasks_at_start = threads.count(self._pid)
+        self.tasks_added = 0
+
+    def _read(self, blocked: bool) -> Iterator[Message]:
+        for message in super()._read(blocked):
+            self._count()
+            yield message
+        self._count()
+
+    def _count(self) -> None:
+        assert self.tasks_added is not None
+        self.tasks_added = max(self.tasks_added, threads.count(self._pid) - self._tasks_at_start)
 
 
 class GpuServer(ForkServer):
@@ -55,7 +76,7 @@ class GpuServer(ForkServer):
                 os.close(fd)
             reap()
             raise
-        return Child(pidfd, requests, replies, self.limits, lambda: _without_opening(reap(), opened))
+        return CountedChild(pidfd, requests, replies, self.limits, lambda: _without_opening(reap(), opened))
 
 
 def _require_a_machine_for(device: str) -> None:

@@ -21,6 +21,14 @@ def free_threads(pid: int, filtered: bool) -> list[str]:
     return [] if alike and bound.items() <= threads[0].items() else [WALLS_DOWN]
 
 
+def count(pid: int) -> int:
+    """Return how many threads a process has, 0 when it has ended."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0
+
+
 def _status(path: str) -> dict[str, str]:
     with open(path) as file:
         lines = dict(line.rstrip("\n").split(":", 1) for line in file)
