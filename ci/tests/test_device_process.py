@@ -62,14 +62,6 @@ def test_a_case_that_is_lost_is_asked_again_in_a_fresh_child(server: GpuServer, 
     assert lost
 
 
-def test_threads_of_a_submission_are_counted_from_outside(server: GpuServer) -> None:
-    with server.spawn() as child:
-        child.load(["pass"])
-        assert child.tasks_added == 0
-        child.load(["import threading, time", "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()"])
-        assert child.tasks_added == 1
-
-
 def test_the_doctor_traces_what_is_refused_while_a_device_is_opened() -> None:
     assert refused("fakegpu") == []
 
