@@ -22,7 +22,7 @@ class Grader(otter.Notebook):  # type: ignore[misc]
     """Otter's grader; the public tests travel with the lesson, and results come in words and pictures."""
 
     def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="public_tests_")
+        self._tests = tempfile.TemporaryDirectory(prefix="public_tests_")  # goes away with the kernel
         for question in QUESTIONS:
             test = (
                 "from otter.test_files import test_case\n\n"
@@ -31,8 +31,8 @@ class Grader(otter.Notebook):  # type: ignore[misc]
                 f"    outcome = public_check({question!r})\n"
                 "    assert outcome.status == 'passed', outcome\n"
             )
-            Path(folder, f"{question}.py").write_text(test, "utf-8")
-        super().__init__(tests_dir=folder)
+            Path(self._tests.name, f"{question}.py").write_text(test, "utf-8")
+        super().__init__(tests_dir=self._tests.name)
 
     def begin(self, names: dict[str, Any], language: str) -> None:
         """Say whose definitions are checked, and in which language ("en" or "zh") the lesson speaks."""
