@@ -204,6 +204,7 @@ def test_a_manager_made_again_forgets_its_requests() -> None:
 def test_what_comes_after_the_fault_is_cut_before_anything_is_tried(trials: int) -> None:
     paper = wrong(decode=decode_when(lambda n, t, b: n > t * b))
     scenario = scenarios()["q3.grows_when_full"]
+    operations = spoken_aloud(scenario.by_hand or scenario.operations)
     deviation = judged(paper)["q3.grows_when_full"]
     tried = 0
 
@@ -212,7 +213,7 @@ def test_what_comes_after_the_fault_is_cut_before_anything_is_tried(trials: int)
         tried += 1
         return first_deviation("q3", operations, paper().answer(operations))
 
-    shortest = shrink(scenario.operations, deviation, run, trials)
+    shortest = shrink(operations, deviation, run, trials)
     assert len(shortest) <= deviation.step + 1
     assert tried <= trials
     again = first_deviation("q3", shortest, paper().answer(shortest))
