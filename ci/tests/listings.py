@@ -69,6 +69,11 @@ LISTINGS = [
         {"101": "work-11", "7777": "9900"},
     ),
     Listing(
+        "canvas: one file of two attempts each, numbers of other lengths",
+        {"amy_101_999_old.ipynb": 0, "amy_101_10000_new.ipynb": 1, "bo_102_1003_work.ipynb": 1},
+        {"101": "10000", "102": "1003"},
+    ),
+    Listing(
         "canvas: text entry only, link only",
         {"amy_101_text.html": "<p>x</p>", "bo_102_link.html": "<p>x</p>", f"cy_103_9001_{NB}": 1},
         {"101": "amy", "102": "bo", "103": "9001"},

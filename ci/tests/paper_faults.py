@@ -210,6 +210,10 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, set[str]]]] = {
         {"take": oom_as("NotImplementedError", "RuntimeError", oom=True)},
         {"q2": {"prefill.oom"}, "q3": {"decode.oom"}},
     ),
+    "OOM as an endless recursion": (
+        {"take": oom_as("RecursionError", "RuntimeError", oom=False)},
+        {"q2": {"prefill.oom"}, "q3": {"decode.oom"}},
+    ),
     "decode too late": ({"decode": decode_when(lambda n, t, b: n > t * b)}, {"q3": {"decode.late", "decode.oom"}}),
     "decode too early": (
         {"decode": decode_when(lambda n, t, b: n + 1 >= t * b)},

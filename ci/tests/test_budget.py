@@ -92,8 +92,9 @@ def test_a_child_that_never_reads_what_it_is_asked_is_ended_all_the_same(poor: F
     assert died.value.finding.code == "run.cpu"
 
 
-def test_replies_just_below_a_limit_are_counted_together(poor: ForkServer) -> None:
-    assert "run.budget" in spend(poor, [TALKS])
+def test_replies_just_below_a_limit_are_counted_together() -> None:
+    with ForkServer(replace(POOR, submission_s=60.0)) as server:  # so that no time is what ends it
+        assert "run.budget" in spend(server, [TALKS], most=8)
 
 
 def test_the_graders_own_work_is_charged_too(poor: ForkServer) -> None:

@@ -49,6 +49,14 @@ def test_those_who_share_a_submission_have_a_row_each(names, shown):
     assert all("students/team" in row for row in rows)
 
 
+def test_rows_stand_in_the_order_of_names_whatever_the_ids_say():
+    names = ["Zoë", "Ann", "Mia"]
+    run = {n: replace(FULL, student=n, who=Identity("canvas", str(i), name=n)) for i, n in enumerate(names)}
+    html = render_class(run, [grade_line(r) for r in run.values()], [Absent("0", "Lea")], set(), Words("en"), {})
+    rows = re.findall(r"<tr data-s=.*?</tr>", html, re.DOTALL)
+    assert [next(name for name in (*names, "Lea") if name in row) for row in rows] == ["Ann", "Lea", "Mia", "Zoë"]
+
+
 def test_a_name_is_text_and_nothing_is_loaded_from_outside():
     html = page()
     assert "<b>dee</b>" not in html

@@ -13,8 +13,9 @@ from autograder.classroom.roster import read_roster
 from autograder.classroom.stand import stand, undated
 from autograder.config import Config, ConfigError, Late, load_config
 from autograder.identity import Identity
-from autograder.reporting.gradebook import write_student
+from autograder.reporting.gradebook import grades_csv, write_student
 from autograder.reporting.report import render_html, render_markdown
+from autograder.reporting.results import grade_line
 from autograder.reporting.words import Words
 from autograder.tables import SheetError
 
@@ -45,6 +46,15 @@ LATE = Late(DUE, grace_minutes=10, percent=10.0, floor_percent=20.0)
 )
 def test_a_rule_takes_points_for_every_begun_interval_down_to_its_floor(received, rule, own, left):
     assert after(70, lateness(received, rule, Extension(**own), 100)) == left
+
+
+@pytest.mark.parametrize(("percent", "shown"), [(10.0, "65"), (12.5, "62.5"), (12.25, "62.75"), (12.01, "62.99")])
+def test_a_grade_is_shown_to_the_hundredth_of_a_point_and_without_needless_zeros(percent, shown):
+    result = replace(FULL, pending_points=0, who=replace(WHO, received="2026-11-02T12:00:00-05:00"))
+    result = replace(result, tests=(replace(FULL.tests[0], points=75, max_points=100),))
+    standing = stand(result, Records(), Config(late=replace(LATE, percent=percent)))
+    assert grades_csv([grade_line(result, standing)]).decode().splitlines()[1].split(",")[14] == shown
+    assert standing.late.details["after"] == shown
 
 
 def test_the_floor_gives_nobody_more_than_was_earned():

@@ -12,6 +12,7 @@ from paper_faults import BLOCK, FAULTS, GIVEN, LEDGERS, TOKEN, TOTAL, decode_whe
 from autograder.contract.compare import Deviation, first_deviation
 from autograder.contract.operations import Operation
 from autograder.contract.quiet import spoken_aloud
+from autograder.contract.scenario import Script
 from autograder.contract.scenarios import scenarios
 from autograder.contract.shrink import shrink
 
@@ -127,6 +128,28 @@ def test_a_fault_of_given_code_costs_points_in_q5(fault: str) -> None:
 def test_a_report_within_rounding_is_right() -> None:
     close = reports("utilization", lambda v: {"float": (float.fromhex(v["float"]) + 1e-12).hex()})
     assert judged(wrong(report=close)) == {}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "rows", "code"),
+    [
+        (1, 4, "read.uncut"),
+        (1, 2, "read.tail"),
+        (3, 4, "read.first_block"),
+        (3, 8, "read.last_block"),
+        (3, 12, "read.uncut"),
+        (3, 9, "read.tail"),
+    ],
+)
+def test_a_wrong_cut_is_named_by_the_number_of_rows_that_came_back(blocks: int, rows: int, code: str) -> None:
+    class Cuts(Paper):
+        def read(self, m: dict[str, Any], r: dict[str, Any]) -> Any:
+            return super().read(m, {**r, "seq_len": rows})
+
+    operations = Script().new(4, 4, 2).fill().arrive("A", 4 * blocks - 1).read("A").operations
+    found = first_deviation("q4", operations, Cuts().answer(operations))
+    assert found is not None
+    assert found.finding.code == code
 
 
 # Kinds of values

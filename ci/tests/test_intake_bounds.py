@@ -8,6 +8,7 @@ from odd_files import ipynb
 
 from autograder.intake.discover import discover
 from autograder.intake.read import read
+from autograder.intake.source import MEGABYTE
 from autograder.intake.submission import Submission
 
 
@@ -37,3 +38,12 @@ def test_of_more_files_than_are_opened_the_likeliest_are_opened_first(tmp_path: 
     result = read_one(folder)
     assert isinstance(result, Submission)
     assert result.file == f"jane/{name}"
+
+
+def test_all_helpers_together_take_no_more_than_one_may(tmp_path: Path) -> None:
+    large = b"x = 1  " + b"#" * 600_000 + b"\n"
+    files = {f"jane/{name}.py": large for name in ("a", "b", "c")} | {"jane/d.py": b"y = 2\n"}
+    result = read_one(fill(tmp_path / "class", {**files, "jane/paged_attention.ipynb": ipynb()}))
+    assert isinstance(result, Submission)
+    assert sum(map(len, result.helpers.values())) <= MEGABYTE
+    assert "a.py" in result.helpers

@@ -1,5 +1,6 @@
 """Odd downloads of nine platforms: everyone is found under the platform's id, nobody is merged, invented or guessed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,23 @@ def test_a_later_download_of_the_same_student_is_a_newer_attempt_wherever_it_sta
     assert [(e.student, e.who.late, e.who.attempts_seen, e.parts[0]) for e in forward] == [
         ("amy-101", True, 2, "amy_LATE_101_9050_work.ipynb")
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "received"),
+    [
+        ("2026-11-01 11:58:02.031000000 Z", "2026-11-01T11:58:02+00:00"),
+        ("2026-11-01 06:58:02.5 -05:00", "2026-11-01T06:58:02-05:00"),
+        ("2026-11-01 11:58:02", "2026-11-01T11:58:02"),
+        ("yesterday", ""),
+    ],
+)
+def test_a_time_of_gradescope_s_keeps_its_zone(written: str, received: str, tmp_path: Path) -> None:
+    listing = next(listing for listing in LISTINGS if listing.name.startswith("gradescope: one submission"))
+    files = {n: w.replace("2026-11-01 11:58:02.031000000 Z", written) if n.endswith("yml") else w
+             for n, w in listing.files.items()}  # fmt: skip
+    entries = discover([lay_out(tmp_path, replace(listing, files=files), False)])
+    assert {entry.who.received for entry in entries if entry.who.id == "s1"} == {received}
 
 
 def test_a_student_who_names_files_as_a_platform_would_does_not_stop_the_class(tmp_path: Path) -> None:

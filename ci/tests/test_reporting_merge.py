@@ -44,8 +44,10 @@ def test_a_fault_of_the_machine_stays_pending_and_is_named():
 
 def test_of_two_contradictory_outcomes_the_worse_is_kept_and_named():
     other = replace(FULL, device="cuda", tests=(replace(FULL.tests[0], status="failed", points=0),))
+    other = replace(other, gradescope={"tests": [{"name": "q1", "score": 0}]})
     merged = merge(FULL, other)
     assert merged.questions["q1"].points == 0
+    assert merged.gradescope["tests"][0]["score"] == 0
     assert merged.notes == (Finding("merge.contradiction", {"case": "q1.basic"}),)
 
 

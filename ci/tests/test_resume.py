@@ -11,10 +11,12 @@ from reporting_samples import FULL
 
 from autograder.config import Config
 from autograder.findings import Finding
-from autograder.grading.many.batch import Settings, grade_batch
+from autograder.grading.many.batch import Settings, grade_batch, settle
 from autograder.grading.many.journal import Journal, JournalError, rows
 from autograder.grading.one import hidden_test_files
+from autograder.identity import Identity
 from autograder.intake.discover import discover
+from autograder.intake.names import folded
 from autograder.reporting.results import GradeLine, SubmissionResult, TestResult
 from autograder.reporting.schema import row
 
@@ -33,6 +35,7 @@ GRADED: dict[str, list[Change]] = {
     "other-tests": [lambda r: replace(r, versions={**r.versions, "tests": "0" * 64})],
     "no-versions": [lambda r: replace(r, versions={})],
     "given-up": [lambda r: replace(r, sha256="", versions={}, tests=(), rejected=Finding("grading.given_up"))],
+    "machine-fault": [lambda r: replace(r, notes=(Finding("device.fault"),))],
     "no-row": [],
 }
 
@@ -105,6 +108,18 @@ def test_the_word_of_an_earlier_failure_goes_once_grading_succeeds(
     resumed: tuple[Path, list[GradeLine], list[str]],
 ) -> None:
     assert not list(resumed[0].rglob("error.txt"))
+
+
+def test_folders_differ_by_more_than_case_however_their_students_came_together(tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text(solution(), encoding="utf-8")
+    [entry] = discover([tmp_path / "x.py"])
+    people = [("ann", "1"), ("Ann", "2"), ("ANN", "3"), ("e\u0301", "4"), ("\u00e9", "5")]
+    entries = [replace(entry, student=name, who=Identity("canvas", id)) for name, id in people]
+    for known in range(len(entries)):
+        earlier = [replace(FULL, student=e.student, who=e.who) for e in entries[:known][:1]]
+        settled = settle(entries, earlier)
+        assert [e.who for e in settled] == [e.who for e in entries]
+        assert len({folded(e.student) for e in settled}) == len(entries)
 
 
 @pytest.mark.parametrize("device", ["fakegpu", "cuda", "cpu+cuda"])
