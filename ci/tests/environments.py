@@ -50,7 +50,7 @@ def run_in(environment: str, body: str, package_root: Path = ROOT) -> Any:
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

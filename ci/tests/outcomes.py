@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from class_of_forty import CPU, GPU, QUESTIONS, facts
 from ways import Way
 
+from autograder.reporting.feedback import MOST_TOLD, WITHHELD
 from autograder.reporting.words import Words
 
 FACTS = facts()
@@ -32,6 +33,21 @@ def asked_of(way: Way, student: str) -> dict[str, tuple[int, int, str]]:
         for q, counts in counted.items()
         if not FACTS[student].reason
     }
+
+
+def due_rules(way: Way, broken: Collection[str], asked: Collection[str], lost: Sequence[dict[str, Any]]) -> set[str]:
+    """Return what has to be told of the rules that are broken: all, none, or a few of a question and one word more.
+
+    ``lost`` are the cases that lost points. Which rules are told where there are too many is up to the cases' order.
+    """
+    due: set[str] = set()
+    for question in asked if way.feedback != "score" else ():
+        rules = {rule for rule in broken if rule.startswith(f"{question}:")}
+        told = {f"{question}:{t['code']}": t["message"] for t in lost if t["question"] == question}
+        said = {t["message"] for t in lost if t["question"] == question and t["code"] != WITHHELD.code}
+        few = way.feedback == "hint" and len(said) == MOST_TOLD
+        due |= {*told} & {*rules, f"{question}:{WITHHELD.code}"} if few else rules
+    return due
 
 
 def totals(way: Way, student: str) -> tuple[int, int, int]:
