@@ -35,7 +35,7 @@ class Limits:
     threads: int = 64
     file_bytes: int = 0
     locked_bytes: int = 0
-    submission_s: float = 16.0
+    submission_s: float = 18.0
     submission_wall_s: float = 300.0
     submission_bytes: int = 32 * MIB
 
