@@ -23,7 +23,7 @@ OF_A_GPU = ("cuda-", "nvidia-", "triton=")
 
 ELSEWHERE = """
 import os, sys
-for name in ("fcntl", "resource", "pwd", "grp", "termios", "pyseccomp"):
+for name in ("pyseccomp", *(("fcntl", "resource", "pwd", "grp", "termios") if {platform!r} == "win32" else ())):
     sys.modules[name] = None
 import {loaded}
 for name in ("fork", "sched_getaffinity", "O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "geteuid", "getuid", "mkfifo"):
@@ -96,8 +96,8 @@ def test_what_follows_grading_runs_anywhere(platform: str, graded: Path, tmp_pat
         ("similar", tmp_path / "merged"),
         ("cases",),
     )
-    if platform == "win32":  # locks are another module's there, which this machine lacks
-        commands = tuple(command for command in commands if command[0] in ("list", "similar", "cases", "compare"))
+    if platform == "win32":  # locks and tables on a terminal are made by what Windows alone has
+        commands = tuple(command for command in commands if command[0] in ("similar", "cases", "compare"))
         shutil.copytree(graded, tmp_path / "merged")
     for command in commands:
         done = elsewhere(platform, *command, loaded="autograder.cli, pandas")
