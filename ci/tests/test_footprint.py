@@ -60,7 +60,8 @@ def test_a_run_that_changes_a_mode_fails(tmp_path: Path) -> None:
     shared.mkdir(mode=0o755)
     (tmp_path / "test_it.py").write_text(f"import os\ndef test_it(): os.chmod({str(shared)!r}, 0o700)\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path / "test_it.py")]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TMPDIR": str(shared), "PYTEST_ADDOPTS": "--basetemp=t"}
+    path = f"{tmp_path}{os.pathsep}{HERE}"
+    environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(shared), "PYTEST_ADDOPTS": "--basetemp=t"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert "1 passed" in done.stdout
     assert f"{shared} had mode 755" in done.stdout

@@ -10,7 +10,7 @@ from reporting_samples import MIXED
 
 from autograder.config import Config
 from autograder.grading.many.journal import Journal
-from autograder.grading.many.received import keep_received
+from autograder.grading.many.received import Received, keep_received
 from autograder.grading.many.replay import replay
 from autograder.grading.one import hidden_test_files
 from autograder.reporting.request import block, read_block
@@ -27,7 +27,7 @@ def test_an_answer_says_whether_the_tests_are_those_of_the_request(tests: str, s
     graded = replace(MIXED, file="ada.py", sha256=sha256, versions={"tests": tests})
     with Journal(tmp_path, resume=False) as journal:
         journal.append(row(graded))
-    keep_received(tmp_path, "ada", "ada.py", source)
+    keep_received(tmp_path, "ada", Received("ada.py", source))
     told, same = replay(read_block(block(graded)), tmp_path, Config(), WORDS)
     assert (WORDS.text("replay.tests") in told) == said
     assert not same
