@@ -17,8 +17,8 @@ _COLUMNS = (*HOLDS.needed, *HOLDS.allowed)
 
 def hold(out: Path, results: Mapping[str, SubmissionResult], names: Iterable[str], reason: str, by: str) -> list[str]:
     """Add a row for everyone named; return who they are in the run. Whoever is held already gets the new reason."""
-    path, students = out / FILE, Students({student: result.who for student, result in results.items()})
-    found = list(dict.fromkeys(students.called(name, path) for name in names))
+    path = out / FILE
+    students, found = _named(path, results, names)
     kept = [row for row in _rows(path) if students.called(row["id"], path) not in found]
     _write(path, [*kept, *({"id": student, "reason": reason, "by": by} for student in found)])
     return found
@@ -26,13 +26,19 @@ def hold(out: Path, results: Mapping[str, SubmissionResult], names: Iterable[str
 
 def release(out: Path, results: Mapping[str, SubmissionResult], names: Iterable[str]) -> list[str]:
     """Take away the rows of everyone named; raise :class:`SheetError` where one of them is not held."""
-    path, students = out / FILE, Students({student: result.who for student, result in results.items()})
-    found = list(dict.fromkeys(students.called(name, path) for name in names))
+    path = out / FILE
+    students, found = _named(path, results, names)
     rows = {students.called(row["id"], path): row for row in _rows(path)}
     if free := [student for student in found if student not in rows]:
         raise SheetError(f"'{free[0]}' is not held back in {path}; nothing was changed.")
     _write(path, [row for student, row in rows.items() if student not in found])
     return found
+
+
+def _named(path: Path, results: Mapping[str, SubmissionResult], names: Iterable[str]) -> tuple[Students, list[str]]:
+    """Return the students of a run, and which of them these names mean, each once."""
+    students = Students({student: result.who for student, result in results.items()})
+    return students, list(dict.fromkeys(students.called(name, path) for name in names))
 
 
 def _rows(path: Path) -> list[Mapping[str, str]]:

@@ -84,9 +84,9 @@ def say_where_settings_are_from(words: Any, handed_in: Sequence[Path] = ()) -> N
         click.echo(words.text("progress.defaults.text"), err=True)
 
 
-def complain(problems: Any, words: Any = None) -> None:
-    """Print every problem on a line of its own, and end with exit code 2 where there is one."""
+def complain(problems: Any, words: Any = None, exit_code: int = GraderError.exit_code) -> None:
+    """Print every problem on a line of its own, and end with an exit code where there is one."""
     for problem in problems:
         click.echo(words.sentence(problem) if words else problem, err=True)
     if problems:
-        sys.exit(GraderError.exit_code)
+        sys.exit(exit_code)

@@ -13,6 +13,7 @@ from autograder.cli.common import (
     LANG,
     PATH,
     OneSentence,
+    complain,
     course,
     demand,
     in_one_sentence,
@@ -85,7 +86,7 @@ def list_students(
         found = on_list(((entry.student, entry.who) for entry in entries), listed)
         names = ", ".join(f"{person.name} ({person.id})".strip() for person in found.absent)
         click.echo(words.text("progress.missing.text", count=len(found.absent), names=names or "-"))
-        _complain(found.problems)
+        complain(found.problems, exit_code=1)
 
 
 @click.command()
@@ -144,15 +145,8 @@ def grade(
         raise Interrupted(f"Stopped; {out} keeps what was graded: run the same command with --resume.") from None
     problems = refresh(out, config, words, roster)
     progress.summary(lines, out)
-    _complain(problems)
+    complain(problems, exit_code=1)
     if any(line.status != "graded" for line in lines):
-        sys.exit(1)
-
-
-def _complain(problems: Sequence[str]) -> None:
-    for problem in problems:
-        click.echo(problem, err=True)
-    if problems:
         sys.exit(1)
 
 

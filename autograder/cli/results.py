@@ -1,6 +1,5 @@
 """Commands on what a run left behind: report, merge, bundle, hold."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,10 +44,7 @@ def report(out: Path, roster: Path | None, anonymous: bool, lang: str | None) ->
     say_where_settings_are_from(words)
     for note in needs_a_new_run(found.results.values(), config):
         click.echo(f"{words.sentence(note)} {words.advice(note)}", err=True)
-    for problem in problems:
-        click.echo(problem, err=True)
-    if problems:
-        sys.exit(1)
+    complain(problems, exit_code=1)
 
 
 @click.command()

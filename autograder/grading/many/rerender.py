@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from autograder.classroom.enrolled import Enrolled, enrolled
-from autograder.classroom.records import kept_beside, read_records_of
+from autograder.classroom.records import Records, kept_beside, read_records_of
 from autograder.classroom.stand import stand, undated
 from autograder.config import Config
 from autograder.contract.seed import demand_same
@@ -58,9 +58,9 @@ def render(
     found = found or usable(out)
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
-    current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
+    current = _under_present_policy(found.results, config)
     records = read_records_of(out, current)
-    standings = {student: stand(result, records, config) for student, result in current.items()}
+    standings = _standings(current, records, config)
     listed = enrolled(out, roster, current)
     _write_reports(out, current, standings, config, words)
     lines = _write_class(out, current, standings, listed, words, len(found.problems))
@@ -114,9 +114,9 @@ def refresh(out: Path, config: Config, words: Words, roster: Path | None = None)
     Return what was wrong with the journal, who is not on the class list, and whose time is not known.
     """
     found = usable(out)
-    current = {student: under_policy(result, config.gpu) for student, result in found.results.items()}
+    current = _under_present_policy(found.results, config)
     records = read_records_of(out, current)
-    standings = {student: stand(result, records, config) for student, result in current.items()}
+    standings = _standings(current, records, config)
     listed = enrolled(out, roster, current)
     _write_class(out, current, standings, listed, words, len(found.problems))
     plain = Standing(0, 0)
@@ -135,20 +135,28 @@ def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words:
 
 def render_some(out: Path, students: Iterable[str], config: Config, words: Words) -> None:
     """Write the reports of these students again, grades.csv and the class page."""
-    current = current_results(out, config)
+    found = usable(out)
+    current = _under_present_policy(found.results, config)
     standings = standings_of(out, current, config)
     _write_reports(out, {student: current[student] for student in students}, standings, config, words)
-    _write_class(out, current, standings, enrolled(out, None, current), words, 0)
+    _write_class(out, current, standings, enrolled(out, None, current), words, len(found.problems))
 
 
 def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
     """Return what :func:`results` does, as the course's present word on the GPU part has it."""
-    return {student: under_policy(result, config.gpu) for student, result in results(out).items()}
+    return _under_present_policy(results(out), config)
+
+
+def _under_present_policy(results: Mapping[str, SubmissionResult], config: Config) -> dict[str, SubmissionResult]:
+    return {student: under_policy(result, config.gpu) for student, result in results.items()}
 
 
 def standings_of(out: Path, results: Mapping[str, SubmissionResult], config: Config) -> dict[str, Standing]:
     """Return how everyone stands, after what lies beside the run in ``out``."""
-    records = read_records_of(out, results)
+    return _standings(results, read_records_of(out, results), config)
+
+
+def _standings(results: Mapping[str, SubmissionResult], records: Records, config: Config) -> dict[str, Standing]:
     return {student: stand(result, records, config) for student, result in results.items()}
 
 
