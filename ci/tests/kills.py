@@ -24,6 +24,11 @@ def levels(grader: int) -> list[list[int]]:
     return found
 
 
+def children(pid: int) -> set[int]:
+    """Return the processes that ``pid`` started and that are still there."""
+    return {child for level in levels(pid)[1:2] for child in level}
+
+
 def kill(pid: int) -> bool:
     """Kill a process and tell whether it was there."""
     try:

@@ -34,6 +34,7 @@ SLOW_LOADS = {
     ),
 }
 WORKS = "    end = time.process_time() + 0.2\n    while time.process_time() < end: pass\n    return 7"
+BUSY = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint('busy', flush=True)\nwhile True: pass"
 DIES = "import os\ndef estimate_kv_cache_bytes(*_): os._exit(1)"
 TALKS = "def estimate_kv_cache_bytes(*_): return ['x' * 190] * 4000"
 
@@ -69,16 +70,19 @@ def test_waiting_for_a_processor_that_others_hold_counts_nowhere() -> None:
     """The work takes a third of the limit of wall-clock seconds, and several times that limit until it gets done."""
     with ForkServer(replace(SHORT, wall_s=0.6)) as server, server.spawn() as child:
         child.load(["import time\ndef estimate_kv_cache_bytes(*_):\n" + WORKS])
-        os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + 6)
-        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+        here = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(child.pid, {here})
+        others = [subprocess.Popen([sys.executable, "-Ic", BUSY, str(here)], stdout=subprocess.PIPE) for _ in range(6)]
         try:
+            for other in others:
+                assert other.stdout is not None and other.stdout.readline() == b"busy\n"
             started = time.monotonic()
             assert child.run([LEDGER])[0]["returned"] == 7
             assert time.monotonic() - started > 0.6
         finally:
             for other in others:
                 other.kill()
-                other.wait()
+                other.communicate()
 
 
 def test_a_child_that_never_reads_what_it_is_asked_is_ended_all_the_same(poor: ForkServer) -> None:

@@ -14,7 +14,7 @@ import pytest
 from classes import make_class
 from commands import autograder, complaints, start_autograder
 from environments import playable
-from kills import LEVELS, kill, levels
+from kills import LEVELS, children, kill, levels
 
 from autograder.config import Config
 from autograder.grading.many.batch import Settings, grade_batch
@@ -184,13 +184,14 @@ def test_a_worker_that_is_stuck_is_replaced(course: Path, tmp_path: Path, monkey
     monkeypatch.setattr("autograder.grading.many.worker.START_S", 20.0)
     monkeypatch.setattr("autograder.grading.many.worker.MOST_WALL_S", 8.0)
     entries = discover([course])[:3]
-    stopped: list[int] = []
+    not_of_this_run = children(os.getpid())
+    stopped: set[int] = set()
     seen: list[str] = []
 
     def stop_the_worker(line: GradeLine) -> None:
         seen.append(line.student)
         if not stopped:
-            stopped.extend(levels(os.getpid())[1])
+            stopped.update(children(os.getpid()) - not_of_this_run)
             for pid in stopped:
                 os.kill(pid, signal.SIGSTOP)
 

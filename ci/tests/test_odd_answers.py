@@ -21,6 +21,7 @@ from autograder.contract.observations import open_todo
 from autograder.contract.questions import questions
 from autograder.contract.scenario import Scenario
 from autograder.contract.scenarios import scenarios
+from autograder.contract.seed import Seed
 from autograder.findings import Finding
 from autograder.reporting.words import LANGUAGES, Words
 from autograder.sandbox.inside.executor import Executor
@@ -124,7 +125,7 @@ def test_any_answer_that_is_let_in_is_judged_without_an_exception_and_nothing_of
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_odd_facts_from_a_device_are_judged_without_an_exception(data: st.DataObject) -> None:
-    scenario = data.draw(st.sampled_from(list(device_scenarios("cuda").values())))
+    scenario = data.draw(st.sampled_from(list(device_scenarios("cuda", Seed("the same decoys each time")).values())))
     state = {"managers": {}, "requests": {}}
     answers = [{"returned": data.draw(values), "state": state} for _ in scenario.operations]
     try:
