@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from autograder.contract.questions import question_of, questions
+from autograder.contract.seed import PUBLIC, Seed
 from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.mutation.mutants import Mutant
@@ -98,15 +99,17 @@ def _names(questions: Iterable[str]) -> str:
     return " ".join(sorted(questions)) or "nothing"
 
 
-def score_mutants(mutants: Sequence[Mutant], jobs: int, allow_weak: bool = False) -> Iterator[Score]:
-    """Yield the score of every mutant, in the order given."""
+def score_mutants(
+    mutants: Sequence[Mutant], jobs: int, allow_weak: bool = False, seed: Seed = PUBLIC, stand_in: str = STAND_IN
+) -> Iterator[Score]:
+    """Yield the score of every mutant on the cases of ``seed``, in the order given; without a stand-in on CPU alone."""
     desks: SimpleQueue[Desk] = SimpleQueue()
     with ExitStack() as stack:
         jobs = min(jobs, len(mutants))
         for _ in range(jobs):
             desks.put(Desk(stack, allow_weak))
         with ThreadPoolExecutor(jobs) as threads:
-            yield from threads.map(partial(_score, desks), mutants)
+            yield from threads.map(partial(_score, desks, seed, stand_in), mutants)
 
 
 class Desk:
@@ -116,23 +119,23 @@ class Desk:
         self._stack, self._allow_weak = stack, allow_weak
         self._servers: dict[str, Server] = {}
 
-    def verdicts(self, mutant: Mutant, device: str) -> dict[str, Verdict]:
+    def verdicts(self, mutant: Mutant, device: str, seed: Seed) -> dict[str, Verdict]:
         """Return the verdict on every case of the part that ``device`` judges."""
         if device not in self._servers:
             self._servers[device] = self._stack.enter_context(confined_server(self._allow_weak, device))
-        handle = SubmissionHandle(self._servers[device], mutant.cells, _silent)
+        handle = SubmissionHandle(self._servers[device], mutant.cells, _silent, seed)
         try:
             return dict(handle.verdicts)
         finally:
             handle.close()
 
 
-def _score(desks: "SimpleQueue[Desk]", mutant: Mutant) -> Score:
+def _score(desks: "SimpleQueue[Desk]", seed: Seed, stand_in: str, mutant: Mutant) -> Score:
     desk = desks.get()
     try:
-        verdicts = desk.verdicts(mutant, "cpu")
-        if all(verdict.status == "passed" for verdict in verdicts.values()):
-            verdicts |= desk.verdicts(mutant, STAND_IN)
+        verdicts = desk.verdicts(mutant, "cpu", seed)
+        if stand_in and all(verdict.status == "passed" for verdict in verdicts.values()):
+            verdicts |= desk.verdicts(mutant, stand_in, seed)
         return Score(mutant, verdicts)
     finally:
         desks.put(desk)
