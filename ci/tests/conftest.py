@@ -10,14 +10,16 @@ from footprint import Footprint
 
 pytest_plugins = ["lesson_student"]
 
-SLOW = frozenset(
-    "test_answers_stay_out test_batch test_classroom test_device_grading test_device_process"
-    " test_device_readiness test_docs test_engine test_examples test_faults test_hostile"
-    " test_lying_replies test_mutants test_notebooks test_outcomes test_pipeline test_plugin"
-    " test_plugin_parity test_samples test_sandbox_walls test_small_scope test_weak_confinement"
-    " test_workflows test_zip test_zip_install".split()
-)
-"""Files that grade whole classes, build the zip, start a server per kind of machine or open a browser."""
+SLOW = (
+    "test_outcomes test_mutants test_hostile test_cluster test_faults test_batch test_pipeline test_zip_install"
+    " test_plugin_parity test_device_attacks test_outside test_plugin test_classroom test_kernel_oracle test_notebooks"
+    " test_term test_seed test_weak_confinement test_zip test_course test_samples test_handout test_helpers_kept"
+    " test_examples test_drawn_examples test_intake_contents test_answers_stay_out test_footprint test_device_idioms"
+    " test_device_readiness test_other_systems test_odd_answers test_asking test_device_threads test_loading_limits"
+    " test_lying_replies test_docs test_device_grading test_device_process test_engine test_sandbox_walls"
+    " test_small_scope test_workflows"
+).split()
+"""Files that grade whole classes, build the zip or open a browser; the longest first, so that none is still going last."""
 
 STRAGGLERS_S = 15
 BEFORE = pytest.StashKey[Footprint]()
@@ -39,10 +41,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    slow = [item for item in items if item.path.stem in SLOW]
+    slow.sort(key=lambda item: SLOW.index(item.path.stem))
+    others = [item for item in items if item.path.stem not in SLOW]
     if config.getoption("--quick"):
-        slow = [item for item in items if item.path.stem in SLOW]
         config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in slow]
+        items[:] = others
+    else:
+        items[:] = slow + others
 
 
 @pytest.hookimpl(tryfirst=True)

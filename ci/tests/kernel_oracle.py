@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import jupytext  # here, once: it takes seconds, and each sample has a process of its own
+
 SECONDS_PER_CELL = 20
 Names = dict[str, Any]
 
@@ -56,8 +58,6 @@ def cells_of(path: Path) -> list[str]:
         return ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
     if path.suffix == ".py" and "%%" not in text and "jupytext" not in text:
         return [text]
-    import jupytext
-
     return [cell.source for cell in jupytext.read(path).cells if cell.cell_type == "code"]
 
 

@@ -75,7 +75,8 @@ def test_waiting_for_a_processor_that_others_hold_counts_nowhere() -> None:
         others = [subprocess.Popen([sys.executable, "-Ic", BUSY, str(here)], stdout=subprocess.PIPE) for _ in range(6)]
         try:
             for other in others:
-                assert other.stdout is not None and other.stdout.readline() == b"busy\n"
+                assert other.stdout is not None
+                assert other.stdout.readline() == b"busy\n"
             started = time.monotonic()
             assert child.run([LEDGER])[0]["returned"] == 7
             assert time.monotonic() - started > 0.6
