@@ -19,7 +19,7 @@ SLOW = (
     " test_lying_replies test_docs test_device_grading test_device_process test_engine test_sandbox_walls"
     " test_small_scope test_workflows"
 ).split()
-"""Files that grade whole classes, build the zip or open a browser; the longest first, so that none is still going last."""
+"""Files that grade whole classes, build the zip or open a browser; the longest first, so that none ends alone."""
 
 STRAGGLERS_S = 15
 BEFORE = pytest.StashKey[Footprint]()
