@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder.contract.questions import questions
 from autograder.contract.scenarios import scenarios
-from autograder.grading.mutation.mutants import load_mutants
+from autograder.findings import Finding
+from autograder.grading.mutation.mutants import Mutant, load_mutants
 from autograder.grading.mutation.score import Score, score_mutants
+from autograder.grading.one.verdict import Verdict
 
 CATALOGUE = Path(__file__).resolve().parents[2] / "solutions" / "mutants"
 JOBS = 2
@@ -47,3 +50,29 @@ def test_names_and_lessons_are_unique() -> None:
     names = [name for table in tables for name in table if name != "master"]
     assert len(names) == len(set(names)) == len(MUTANTS)
     assert len({mutant.lesson for mutant in MUTANTS}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize(
+    ("header", "loses", "either"),
+    [
+        ("TODO 3", {"q3"}, False),
+        ("TODO 2 and TODO 4", {"q2", "q4"}, False),
+        ("q5", {"q5"}, False),
+        ("TODO 2, TODO 3 or q5", {"q2", "q3", "q5"}, True),
+        ("TODO 4 (TODO 2 is free to order)", {"q4"}, False),
+    ],
+)
+def test_a_module_names_what_it_loses(header: str, loses: set[str], either: bool, tmp_path: Path) -> None:
+    module = tmp_path / "mutant.py"
+    module.write_text(f"# WRONG: of a kind\n# LOSES: {header}\n", encoding="utf-8")
+    [mutant] = load_mutants([module])
+    assert (mutant.loses, mutant.either) == (loses, either)
+
+
+@pytest.mark.parametrize(
+    ("either", "lost", "attributed"), [(True, ["q5"], True), (True, [], False), (False, ["q5"], False)]
+)
+def test_with_or_in_its_header_a_mutant_may_lose_either(either: bool, lost: list[str], attributed: bool) -> None:
+    mutant = Mutant("m", "", (), frozenset({"q2", "q5"}), either=either)
+    failed = Verdict("failed", Finding("rule.broken"))
+    assert Score(mutant, {questions()[q].cases[0].id: failed for q in lost}).attributed is attributed

@@ -1,6 +1,7 @@
 """Mutants: wrong submissions that say which questions they must lose, as module files or as patches of the master.
 
-A module file names its fault in header lines ``# WRONG: ...`` and ``# LOSES: TODO 2 and TODO 3``. A catalogue is a TOML
+A module file names its fault in header lines ``# WRONG: ...`` and ``# LOSES: TODO 2 and q5``; with ``or``, any of those
+it names may be lost. A catalogue is a TOML
 file of patches: each table has ``lesson``, ``loses`` (a list of questions) and ``edits``, pairs of ``find`` and
 ``replace`` applied to the solution that the catalogue's ``[master]`` table names by a relative ``path``.
 """
@@ -22,13 +23,17 @@ GIVEN_CODE = "nothing or the given-code check"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong submission. ``loses`` is None where its file does not say; ``on_device`` means only a device shows it."""
+    """A wrong submission. ``loses`` is None where its file does not say; with ``either``, some of them are lost.
+
+    ``on_device`` means that only a device shows it.
+    """
 
     name: str
     lesson: str
     cells: tuple[str, ...]
     loses: frozenset[str] | None
     on_device: bool = False
+    either: bool = False
 
 
 def load_mutants(paths: Sequence[Path]) -> list[Mutant]:
@@ -65,7 +70,8 @@ def _module(path: Path) -> Mutant:
     loses = re.search(r"^# LOSES: (.*)$", source, re.M)
     header = loses[1].strip() if loses else ""
     table = questions()
-    blamed = frozenset(q for q in table.with_todo if f"TODO {table[q].todo}" in header)
+    outside_brackets = re.sub(r"\(.*?\)", "", header)
+    blamed = frozenset(q for q in table.of("cpu") if re.search(rf"\b({q}|TODO {table[q].todo})\b", outside_brackets))
     if header and not blamed and header != GIVEN_CODE:
         raise UsageError(f"{path}: the header '# LOSES: {header}' names no TODO; write for example '# LOSES: TODO 2'.")
     return Mutant(
@@ -74,6 +80,7 @@ def _module(path: Path) -> Mutant:
         tuple(script_cells(source)),
         (blamed or frozenset({table.given_code})) if loses else None,
         DEVICE_ONLY in header,
+        " or " in outside_brackets,
     )
 
 

@@ -51,7 +51,10 @@ class Score:
     @property
     def attributed(self) -> bool:
         """Whether exactly the questions that the mutant names lost points; True where it names none."""
-        return self.mutant.loses is None or self.lost == self.mutant.loses
+        named = self.mutant.loses
+        if named is None:
+            return True
+        return bool(self.lost) and self.lost <= named if self.mutant.either else self.lost == named
 
     @property
     def only_on_device(self) -> bool:
