@@ -5,6 +5,7 @@
 
 With --cluster each batch is graded a second time, on a Dask scheduler and as many workers of this machine, of which one
 is killed when a third is graded; both runs must leave the same grades.csv, and nobody may be in a journal twice.
+With --poison as well the last submission kills every worker that it comes to, and it alone has to be given up.
 """
 
 import argparse
@@ -16,10 +17,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from poison import POISON
 from processes import ENVIRONMENT, Cost, measure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +35,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10000])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cluster", action="store_true")
+    parser.add_argument("--poison", action="store_true")
     options = parser.parse_args()
     notebook = (ROOT / "solutions" / "paged_attention.ipynb").read_bytes()
     print("| submissions | where | CPU ms each | wall ms each | submissions/s | peak PSS MB |")
@@ -42,7 +45,9 @@ def main() -> None:
             course = Path(folder) / "class"
             course.mkdir()
             for i in range(size):
-                (course / f"student-{i:05}.ipynb").write_bytes(notebook)
+                (course / f"{name(i)}.ipynb").write_bytes(notebook)
+            if options.poison:
+                (course / f"{name(size - 1)}.ipynb").write_bytes(notebook.replace(b"lang-en", POISON, 1))
             out = Path(folder) / "out"
             command = [AUTOGRADER, "grade", course, "-o", out, "--jobs", str(options.jobs)]
             show(size, "local pool", measure(command, Path(folder), sample_memory=True))
@@ -51,7 +56,12 @@ def main() -> None:
                 with cluster(Path(folder), options.jobs) as address, one_killed(address, there / "journal.jsonl", size):
                     command = [AUTOGRADER, "grade", course, "-o", there, "--cluster", address]
                     show(size, "Dask, without its CPU", measure(command, Path(folder), sample_memory=True))
-                compare(out, there, size)
+                compare(out, there, size, [name(size - 1)] if options.poison else [])
+
+
+def name(number: int) -> str:
+    """Return a student's name."""
+    return f"student-{number:05}"
 
 
 def show(size: int, where: str, cost: Cost) -> None:
@@ -65,9 +75,10 @@ def show(size: int, where: str, cost: Cost) -> None:
 def cluster(folder: Path, workers: int) -> Iterator[str]:
     """Give the address of a scheduler with workers of one thread each, all of them processes of this machine."""
     file = folder / "scheduler.json"
+    worker = [DASK, "worker", "--preload", Path(__file__).with_name("poison.py")]
     commands = [
         [DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", file],
-        [DASK, "worker", "--scheduler-file", file, "--nworkers", str(workers), "--nthreads", "1", "--no-dashboard"],
+        [*worker, "--scheduler-file", file, "--nworkers", str(workers), "--nthreads", "1", "--no-dashboard"],
     ]
     started = []
     try:
@@ -112,15 +123,23 @@ def one_killed(address: str, journal: Path, size: int) -> Iterator[None]:
     watcher.join()
 
 
-def compare(here: Path, there: Path, size: int) -> None:
-    """Say whether both runs graded everybody once and alike."""
-    students = [json.loads(line)["student"] for line in (there / "journal.jsonl").open()]
-    same = (here / "grades.csv").read_bytes() == (there / "grades.csv").read_bytes()
+def compare(here: Path, there: Path, size: int, deadly: Sequence[str]) -> None:
+    """Say whether both runs graded everybody once and alike, but for those whose submissions kill workers."""
+    rows = [json.loads(line) for line in (there / "journal.jsonl").open()]
+    students = [row["student"] for row in rows]
+    given_up = [row["student"] for row in rows if (row["rejected"] or {}).get("code") == "grading.given_up"]
+    same = grades(here, deadly) == grades(there, deadly)
     once = len(students) == len(set(students)) == size
-    grades = "the same" if same else "DIFFERS"
-    print(f"One worker killed; grades.csv {grades}; everybody is {'there once' if once else 'NOT there once'}.")
-    if not same or not once:
+    said = "the same" if same else "DIFFERS"
+    print(f"One worker killed; grades.csv {said}; everybody is {'there once' if once else 'NOT there once'}; ", end="")
+    print(f"given up: {', '.join(given_up) or 'nobody'}.")
+    if not same or not once or given_up != deadly:
         sys.exit(1)
+
+
+def grades(out: Path, but: Sequence[str]) -> list[str]:
+    """Return the lines of grades.csv without those of some students."""
+    return [line for line in (out / "grades.csv").read_text("utf-8").splitlines() if line.split(",")[0] not in but]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Grading on a Dask cluster of real processes: the same bytes as on one machine, whatever happens to the workers."""
 
+import ast
 import os
 import signal
 import time
@@ -9,25 +10,12 @@ from pathlib import Path
 import pytest
 from classes import make_class, solution
 from clusters import cluster
-from commands import autograder, start_autograder
+from commands import ROOT, autograder, start_autograder
 from test_batch import snapshot
 
 from autograder.grading.many.journal import recorded, rows
 
-POISON = "# kills the worker that reads it"
-PRELOAD = f"""
-import os, signal
-from autograder.grading.cluster import plugin
-
-def grade(self, chunk):
-    if any({POISON!r}.encode() in source.load() for entry in chunk.entries for source in entry.carried):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return plugin.real(self, chunk)
-
-if not hasattr(plugin, "real"):  # Dask loads it for the nanny, too
-    plugin.real = plugin.Grading.grade
-    plugin.Grading.grade = grade
-"""
+PRELOAD = ROOT / "ci" / "bench" / "poison.py"
 CLASS_SIZE = 44
 
 
@@ -121,11 +109,11 @@ def test_only_the_submission_that_kills_workers_is_given_up(course, local, tmp_p
     poisoned.mkdir()
     for path in course.glob("student-00*.py"):
         (poisoned / path.name).write_bytes(path.read_bytes())
-    (poisoned / "student-004.py").write_text(f"{POISON}\n{solution()}", encoding="utf-8")
-    (tmp_path / "preload.py").write_text(PRELOAD, encoding="utf-8")
+    poison = ast.literal_eval(PRELOAD.read_text("utf-8").partition("POISON = ")[2].splitlines()[0]).decode()
+    (poisoned / "student-004.py").write_text(f"# {poison}\n{solution()}", encoding="utf-8")
     out = tmp_path / "out"
     with cluster(tmp_path / "deadly", allowed_failures=0) as deadly:
-        deadly.add(2, "--preload", str(tmp_path / "preload.py"))
+        deadly.add(2, "--preload", str(PRELOAD))
         assert autograder("grade", poisoned, "-o", out, "--cluster", deadly.address).returncode == 1
     results = recorded(out).results
     assert [s for s, result in results.items() if result.rejected and result.rejected.code == "grading.given_up"] == [
