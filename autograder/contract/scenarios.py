@@ -133,12 +133,15 @@ def _decode() -> list[Scenario]:
         .scenario("q3.last_block"),
         Script().new(2, 4).fill().hold("A", [1], 4).hold("B", [0], 3).decode("A", 2).decode("B").decode("B")
         .new(1, 3).hold("C", [0], 2).decode("C", 3)
-        .new(3, 4).hold("D", [0], 4).hold("E", [1, 2], 8).decode("D", 2).scenario("q3.refusal_changes_nothing"),
+        .new(3, 4).hold("D", [0], 4).hold("E", [1, 2], 8).decode("D", 2)
+        .new(2, 4).fill().hold("F", [0], 3).hold("G", [1], 4).decode("F")
+        .new(2, 4).fill().hold("H", [1], 4).hold("I", [0], 3).decode("I").scenario("q3.refusal_changes_nothing"),
         Script().new(3, 4).hold("A", [2, 0], 8).hold("B", [1], 2).decode("A").vacate("B").decode("A", 2)
         .scenario("q3.retry_after_release"),
         Script().new(6, 4).new(6, 4, m="n").on("m").fill(1).hold("A", [4], 4).hold("B", [1, 0], 7).on("n")
         .hold("C", [3], 3).on("m").decode("A").decode("B", 2).on("n").decode("C", 2).on("m").decode("A")
         .new(5, 3).hold("D", [0], 3).hold("E", [1, 2], 5).decode("E", 3).decode("D", 2)
+        .new(6, 4).hold("F", [0], 3, 4).decode("F").vacate("F").hold("G", [1], 2, 4).decode("G", 3)
         .scenario("q3.requests_apart", calls=_among_other_calls()),
     ]  # fmt: skip
 
@@ -173,6 +176,7 @@ def _read() -> list[Scenario]:
     nan = Script().new(6, 4, 3).fill_only([5, 0, 3], 10)
     table(nan, "A", [5, 0, 3], 10)
     nan.place("A", [0, 1, 3], 12).read("A")
+    table(nan.new(5, 4, 1).fill(), "B", [2, 0], 7)
     own_nan = scattered(7, 4, 3, A=10, B=7).fill().poison("A").read("A").read("B")
     for order in ("ac", "ca"):  # two blocks with another's between them, in the pool of the notebook's own pictures
         own_nan.new(5, 4, 1)
@@ -188,7 +192,7 @@ def _read() -> list[Scenario]:
     own_current = scattered(7, 4, 3, A=7, B=5).fill(1).read("A").fill(2).read("A").decode("A", 2).fill(3).read("A")
     own_current.new(4, 3, 5, m="n").arrive("C", 5).fill(1).read("C").on("m").read("A").read("B").clear().read("A")
     own_current.new(1, 2, 2).arrive("D", 2).fill(1).read("D").decode("D").fill(2).read("D")
-    current.clear().read("A")
+    table(current.clear().read("A").new(1, 2, 2).fill(1), "C", [0], 2)
     still = Script().new(6, 4, 3).fill(1).request("A", 10).place("A", [4, 1, 3], 10).read("A").read("A").read("A")
     own_still = scattered(7, 4, 3, A=10, B=6).fill(1).read("A").read("A").read("B").read("A")
     refusals = Script().new(6, 4, 3).fill().request("A", 6).read("A")
