@@ -1,5 +1,6 @@
 """Classes of students for tests: many submissions made from a few sources."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.intake.script import script_cells
@@ -15,12 +16,16 @@ NEEDS_BLOCK = "is_new_block_needed = req.seq_len == len(req.block_table) * self.
 
 def solution(*replacements: tuple[str, str]) -> str:
     """Return the master's solution as one plain module, with each (old, new) pair replaced once."""
-    cells = script_cells(MASTER.read_text(encoding="utf-8"))
-    source = "\n\n\n".join([IMPORTS, *(cell for cell in cells if any(name in cell for name in DEFINITIONS))])
+    source = module_of(script_cells(MASTER.read_text(encoding="utf-8")))
     for old, new in replacements:
         assert source.count(old) == 1, f"{old!r} stands {source.count(old)} times"
         source = source.replace(old, new)
     return source
+
+
+def module_of(cells: Iterable[str]) -> str:
+    """Return a notebook's definitions as one plain module."""
+    return "\n\n\n".join([IMPORTS, *(cell for cell in cells if any(name in cell for name in DEFINITIONS))])
 
 
 def make_class(folder: Path, size: int) -> Path:

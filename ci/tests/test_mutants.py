@@ -4,6 +4,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from classes import module_of
+from in_process import by_hand, deviation_of
 
 from autograder.contract.questions import questions
 from autograder.contract.scenarios import scenarios
@@ -50,6 +52,23 @@ def test_names_and_lessons_are_unique() -> None:
     names = [name for table in tables for name in table if name != "master"]
     assert len(names) == len(set(names)) == len(MUTANTS)
     assert len({mutant.lesson for mutant in MUTANTS}) == len(MUTANTS)
+
+
+@pytest.mark.parametrize("question", ["q3", "q4"])
+def test_both_forms_of_a_questions_cases_kill_the_same_mutants(question: str) -> None:
+    """Which form decides hangs on other TODOs; what is wrong in this one must not."""
+    cases = [case for case in scenarios().values() if case.question == question]
+    forms = ("calls", cases), ("by hand", [by_hand(case) for case in cases])
+    sources = {m.name: module_of(m.cells) for m in MUTANTS if m.loses == {question} and not m.on_device}
+    sources.pop("decode-cell-does-not-parse", "")
+    assert len(sources) >= 80
+    missed = [
+        f"{name} {form}"
+        for name, source in sources.items()
+        for form, asked in forms
+        if not any(deviation_of(source, case) for case in asked)
+    ]
+    assert missed == []
 
 
 @pytest.mark.parametrize(
