@@ -2,6 +2,7 @@
 
 usage: ci/parity [PATH ...]     the folders of solutions/submissions where nothing is named
 
+Both draw their cases from a course seed made for this run.
 Notebooks and scripts go through ``otter run``. What Otter itself cannot open before any plugin is asked (a damaged
 notebook, an archive, a folder) goes through the zip's ``run_autograder``, which is what Gradescope calls.
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 from otter.run import main as otter_run
 
 from autograder.config import load_config
+from autograder.contract.seed import new_seed
 from autograder.grading.many.batch import Settings, grade_batch
 from autograder.grading.otter.plugin import run_autograder
 from autograder.intake.discover import Entry, discover
@@ -48,8 +50,9 @@ def main(paths: list[Path]) -> int:
     entries = discover(paths or sorted(folder for folder in SAMPLES.iterdir() if folder.is_dir()))
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        (work / "autograder.zip").write_bytes(build(ROOT))
-        grade_batch(entries, work / "out", Settings(load_config(ROOT), jobs=usable_cores()), lambda line: None)
+        course = seeded_course(work / "course")
+        (work / "autograder.zip").write_bytes(build(course))
+        grade_batch(entries, work / "out", Settings(load_config(course), jobs=usable_cores()), lambda line: None)
         with ProcessPoolExecutor(usable_cores(), get_context("fork")) as pool:
             compared = [_told(each) for each in pool.map(partial(compare, work), entries)]
     different = sum(bool(each.difference) for each in compared)
@@ -57,6 +60,19 @@ def main(paths: list[Path]) -> int:
     counts = ", ".join(f"{routes.count(route)} by {route}" for route in sorted(set(routes)))
     print(f"{len(compared) - different} of {len(compared)} the same ({counts}), {different} different")
     return 1 if different else 0
+
+
+def seeded_course(course: Path) -> Path:
+    """Copy what the zip is made of to ``course``, and give it a seed of its own."""
+    shutil.copytree(ROOT / "autograder", course / "autograder", ignore=shutil.ignore_patterns("dist", "__pycache__"))
+    for name in ("README.md", "LICENSE", "ci/requirements.lock"):
+        (course / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, course / name)
+    settings, table = (ROOT / "pyproject.toml").read_text("utf-8"), "[tool.autograder]\n"
+    assert table in settings
+    (course / "pyproject.toml").write_text(settings.replace(table, f'{table}seed_file = "seed.txt"\n'), "utf-8")
+    (course / "seed.txt").write_text(f"{new_seed()}\n", "ascii")
+    return course
 
 
 def _told(compared: Compared) -> Compared:
