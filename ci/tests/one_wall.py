@@ -1,6 +1,8 @@
 """One wall of the sandbox at a time: a child behind it alone, all others off, and what it can do there.
 
-usage: python one_wall.py WALL PROJECT FOLDER     prints {attack: how it ended} as JSON; to be run by root
+usage: python one_wall.py WALL[+WALL] PROJECT FOLDER [KIND]     prints {attack: how it ended} as JSON; to be run by root
+
+KIND is an environment of ``environments.py`` that the fork-server turns into first.
 """
 
 import ctypes
@@ -35,12 +37,12 @@ WALLS = (
 _OF_PRCTL = {"death signal": 1, "not dumpable": 4, "seccomp": 22, "no new privileges": 38}
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
-_SHMAT, _PTRACE, _MOUNT, _UMOUNT, _UNSHARE = 30, 101, 165, 166, 272  # on x86-64
+_SHMAT, _PTRACE, _CAPGET, _MOUNT, _UMOUNT, _UNSHARE = 30, 101, 125, 165, 166, 272  # on x86-64
 _SEIZE, _BIND, _DETACH, _NEW_HOST_NAME = 0x4206, 0x1000, 2, 0x4000000
 
 
-def confinement(wall: str) -> Any:
-    """Return a confinement, prepared, in which every step but those of ``wall`` does nothing or is refused."""
+def confinement(walls: set[str]) -> Any:
+    """Return a confinement, prepared, in which every step but those of ``walls`` does nothing or is refused."""
     from autograder.sandbox.limits import Limits
     from autograder.sandbox.walls import confine, libc
 
@@ -50,29 +52,29 @@ def confinement(wall: str) -> Any:
     def nothing(*_: object) -> None:
         return None
 
-    if wall != "namespaces":
+    if "namespaces" not in walls:
         confine._enclose = refused
-    if wall != "landlock":
+    if "landlock" not in walls:
         confine.landlock.ruleset = refused
-    if wall != "seccomp":
+    if "seccomp" not in walls:
         confine.seccomp.compile_filter = refused
-    if wall != "own user":
+    if "own user" not in walls:
         confine._reserved_uid = refused
-    if wall != "limits":
+    if "limits" not in walls:
         confine.resource = type("Unlimited", (), {"__getattr__": lambda _, name: getattr(resource, name)})()
         confine.resource.setrlimit = nothing
-    if wall != "capabilities":
+    if "capabilities" not in walls:
         confine.libc.drop_capabilities = nothing
-    if wall != "descriptors":
+    if "descriptors" not in walls:
         confine.os = type("LeavesOpen", (), {"__getattr__": lambda _, name: getattr(os, name)})()
         confine.os.closerange = nothing
-    prctl = libc.prctl
-    libc.prctl = lambda option, *args: prctl(option, *args) if option in (41, _OF_PRCTL.get(wall)) else None
+    prctl, kept = libc.prctl, {41, *(_OF_PRCTL[wall] for wall in walls & {*_OF_PRCTL})}
+    libc.prctl = lambda option, *args: prctl(option, *args) if option in kept else None
     made = confine.Confinement(Limits())
     made.enclose_server()
     made.prepare()
     on = {layer for layer, state in made.layers.items() if state == "on"} & set(WALLS)
-    assert on == {wall, "limits"} & {*WALLS[1:6]}, made.layers
+    assert on == {*walls, "limits"} & {*WALLS[1:6]}, made.layers
     return made
 
 
@@ -114,11 +116,19 @@ def attacks(targets: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "leave a core", lambda: _expect(resource.getrlimit(resource.RLIMIT_CORE), (0, 0))
     yield "compute for an hour", lambda: _expect(resource.getrlimit(resource.RLIMIT_CPU), (60, 60))
     yield "queue messages", lambda: _expect(resource.getrlimit(resource.RLIMIT_MSGQUEUE), (0, 0))
+    yield "hold a capability", lambda: _expect(any(_capabilities()), False)
     yield "gain by executing", lambda: _expect(_LIBC.prctl(39, 0, 0, 0, 0), 1)
     yield "be looked into", lambda: _expect(_LIBC.prctl(3, 0, 0, 0, 0), 0)
     yield "outlive the server", _outlive
     other = 0 if os.getuid() else 1
     yield "become another user", lambda: os.setresuid(other, other, other)  # last: it changes what this process may do
+
+
+def _capabilities() -> bytes:
+    """Return what this process may do now, could take up, or would hand on by executing."""
+    asked, held = ctypes.create_string_buffer(b"\x22\x05\x08\x20" + bytes(4), 8), ctypes.create_string_buffer(24)
+    _call(_CAPGET, ctypes.addressof(asked), ctypes.addressof(held))
+    return held.raw
 
 
 def _mount(place: int) -> None:
@@ -132,8 +142,8 @@ def _outlive() -> None:
     _expect(signal.value, 9)
 
 
-def main(wall: str, project: str, folder: str) -> None:
-    """Print what a child behind the wall can do."""
+def main(walls: str, project: str, folder: str, kind: str = "") -> None:
+    """Print what a child behind the walls can do."""
     sys.path.insert(0, project)
     listening, named = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
     named.bind(f"\0autograder-{os.getpid()}")
@@ -155,9 +165,11 @@ def main(wall: str, project: str, folder: str) -> None:
     if server == 0:
         os.dup2(writer, 4)
         try:
-            if wall == "own user":
+            if walls == "own user":
                 environments._open_the_way(Path(sys.base_prefix))
-            _serve(confinement(wall), targets)
+            environments.become(kind)
+            _LIBC.prctl(4, 1, 0, 0, 0)  # as in a program started by that user, whose /proc/self is its own
+            _serve(confinement({*walls.split("+")}), targets)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -169,10 +181,10 @@ def main(wall: str, project: str, folder: str) -> None:
     _LIBC.shmctl(shared, 0, 0)
 
 
-def _serve(walls: Any, targets: dict[str, Any]) -> None:
+def _serve(confined: Any, targets: dict[str, Any]) -> None:
     child = os.fork()
     if child == 0:
-        walls.enter()
+        confined.enter()
         os.write(4, json.dumps({name: _outcome(attack) for name, attack in attacks(targets)}).encode())
         os._exit(0)
     os.waitpid(child, 0)

@@ -15,6 +15,7 @@ from autograder.contract.quiet import spoken_aloud
 from autograder.contract.scenario import Script
 from autograder.contract.scenarios import scenarios
 from autograder.contract.shrink import shrink
+from autograder.findings import Finding
 
 Fault = Callable[[type[Paper]], type[Paper]]
 
@@ -244,3 +245,27 @@ def test_what_comes_after_the_fault_is_cut_before_anything_is_tried(trials: int)
     assert (again.finding.code, again.step) == (deviation.finding.code, len(shortest) - 1)
     if trials == 40:
         assert len(shortest) <= 6
+
+
+def test_a_shorter_scenario_that_breaks_another_rule_explains_the_wrong_fault() -> None:
+    """Every prefill leaks, every growth too: the growth was to be explained, and prefill alone is shorter."""
+    operations = (
+        Operation("new", ("m", 4, 2, 1, "float32", "cpu")),
+        Operation("request", ("A", 7, 2)),
+        Operation("prefill", ("m", "A")),
+        Operation("decode", ("m", "A")),
+    )
+
+    def run(candidate: tuple[Operation, ...]) -> Deviation | None:
+        for name, code in (("decode", "decode.grow"), ("prefill", "prefill.count")):
+            steps = [i for i, operation in enumerate(candidate) if operation.name == name]
+            if steps:
+                return Deviation(steps[0], Finding(code), "q2")
+        return None
+
+    grown = run(operations)
+    assert grown is not None
+    assert [operation.name for operation in shrink(operations, grown, run, 40)] == [o.name for o in operations]
+    leaked = run(operations[:3])
+    assert leaked is not None
+    assert [operation.name for operation in shrink(operations, leaked, run, 40)] == [o.name for o in operations[:3]]

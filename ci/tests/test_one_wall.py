@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 FILES = {"read the grader's package", "read a file of root's", "read a file of another user's", "list a folder"}
 WRITES = {"write a file", "make an empty file", "make a folder"}
 SERVERS = {"reach a server on this machine", "reach a server by an abstract name"}
-ROOTS = {"mount", "give a file away", "become another user", "make a world of its own"}
+ROOTS = {"mount", "give a file away", "become another user", "make a world of its own", "hold a capability"}
 STOPS = {
     "namespaces": FILES | WRITES | SERVERS | {"signal the grader", "look at the grader's process"}
     | {"use the machine's shared memory"},
@@ -42,8 +42,8 @@ STOPS = {
 
 
 @functools.cache
-def seen(wall: str) -> dict[str, str]:
-    """Return how every attack ended behind one wall."""
+def seen(walls: str, kind: str = "") -> dict[str, str]:
+    """Return how every attack ended behind one wall, or several joined by a plus, on a kind of machine."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -57,7 +57,7 @@ def seen(wall: str) -> dict[str, str]:
             f"import sys; sys.path.insert(0, {str(ROOT / 'ci/tests')!r}); import one_wall; one_wall.main(*sys.argv[1:])"
         )
         done = subprocess.run(
-            [sys.executable, "-sP", "-c", program, wall, str(ROOT), name],
+            [sys.executable, "-sP", "-c", program, walls, str(ROOT), name, kind],
             cwd="/",
             capture_output=True,
             text=True,
@@ -65,7 +65,7 @@ def seen(wall: str) -> dict[str, str]:
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    if wall == "landlock" and "off: " in done.stderr:
+    if walls == "landlock" and "off: " in done.stderr:
         pytest.skip("this kernel has no Landlock")
     found = json.loads(done.stdout)
     assert isinstance(found, dict)
@@ -87,3 +87,12 @@ def test_a_wall_alone_stops_what_it_is_for(wall: str) -> None:
     reached = {attack for attack, end in seen(wall).items() if end == REACHED}
     assert STOPS[wall] & reached == set()
     assert set(seen(wall)) == set(seen("none"))
+
+
+def test_an_ordinary_user_who_owns_a_world_holds_nothing_in_it() -> None:
+    """Whoever makes a user namespace has every capability inside; a child must not inherit them."""
+    owners = {"hold a capability", "make a world of its own"}
+    made = seen("namespaces", "user")
+    assert {attack: made[attack] for attack in owners} == dict.fromkeys(owners, REACHED)
+    left = seen("namespaces+capabilities", "user")
+    assert {attack for attack in owners if left[attack] == REACHED} == set()
