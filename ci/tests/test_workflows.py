@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,13 @@ def test_gitlab_has_the_same_jobs_and_the_same_gate():
     assert '$CI_COMMIT_REF_PROTECTED == "true"' in gpu["rules"][0]["if"]
     assert gpu["allow_failure"] is True
     assert class_run["merge"]["needs"] == ["cpu", "gpu"]
+
+
+def test_every_room_is_measured_once_a_week():
+    workflow = load(ROOT / ".github/workflows/mutate.yml")
+    assert list(workflow["on"]) == ["schedule", "workflow_dispatch"]
+    rooms = tomllib.loads((ROOT / "ci/mutation.toml").read_text(encoding="utf-8"))
+    assert workflow["jobs"]["room"]["strategy"]["matrix"]["room"] == list(rooms)
 
 
 def test_the_linters_lock_does_not_say_where_packages_come_from():
