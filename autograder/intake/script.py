@@ -8,8 +8,8 @@ from autograder.intake.submission import Refusal
 _PERCENT = re.compile(r"#\s?%%+(?:\s|$)|# In ?\[[ \d]*\]:")
 _LIGHT = re.compile(r"# [+-](?:\s|$)")
 _NO_CODE = re.compile(r"\[(?:markdown|md|raw)\]")
-_FENCE = re.compile(r" {0,3}(`{3,})\s*(.*)")
-_PYTHON = re.compile(r"(?:i?python3?|py)\b|\{(?:code-cell|python|code)\b", re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*(.*)")
+_PYTHON = re.compile(r"(?:i?python3?|py)\b|\{(?:code-cell|python|code|\s*\.(?:i?python3?|py))\b", re.IGNORECASE)
 _ANOTHER_PYTHON = re.compile(r"(python[23])\b")  # Jupytext writes a cell that begins with %%python3 so
 _NOT_RUN = re.compile(r"\.noeval\b|\bactive=")
 _LIGHT_HEADER = re.compile(r"^#\s+format_name: light\s*$", re.MULTILINE)
@@ -69,7 +69,7 @@ def _paragraphs(code: str) -> list[str]:
 
 
 def markdown_cells(text: str) -> list[str]:
-    """Return the Python blocks of a Markdown notebook, in the spelling of Jupytext, MyST, R Markdown or Quarto."""
+    """Return the Python blocks of Markdown, in the spelling of Jupytext, MyST, R Markdown, Quarto or Pandoc."""
     lines = _lines(text)
     cells, closed = _blocks(lines, heed_strings=True)
     return cells if closed else _blocks(lines, heed_strings=False)[0]

@@ -11,6 +11,7 @@ _SUFFIXES = {
     ".ipynb.txt": "notebook",  # what some browsers make of a download
     ".ipynb.json": "notebook",
     ".py": "script",
+    ".py.txt": "script",
     ".md": "markdown",
     ".rmd": "markdown",
     ".qmd": "markdown",

@@ -44,10 +44,18 @@ def test_a_text_cell_that_is_a_string_may_speak_of_markers() -> None:
 @pytest.mark.parametrize(
     ("info", "runs"),
     [("python", 1), ("python tags=['a']", 1), ("{python echo=TRUE}", 1), ("{code-cell} ipython3", 1), ("ipython3", 1),
-     ("python .noeval", 0), ('python active="py"', 0), ("bash", 0), ("{r}", 0), ("", 0), ("pycon", 0)],
+     ("python .noeval", 0), ('python active="py"', 0), ("bash", 0), ("{r}", 0), ("", 0), ("pycon", 0),
+     ("{.python}", 1), (" {.python .cell}", 1), ("{ .py #id}", 1), ("{.bash}", 0), ("{#python}", 0)],
 )  # fmt: skip
 def test_a_fence_is_code_by_its_first_line(info: str, runs: int) -> None:
     assert markdown_cells(f"text\n\n```{info}\nx = 1\n```\n") == ["x = 1"] * runs
+
+
+def test_tildes_fence_as_backticks_do_and_neither_ends_the_other() -> None:
+    assert markdown_cells("~~~ python\nx = 1\n```\ny = 2\n~~~\n\n```py\nz = 3\n~~~\n```\n") == [
+        "x = 1\n```\ny = 2",
+        "z = 3\n~~~",
+    ]
 
 
 def test_a_fence_of_another_python_is_the_cell_magic_that_it_was() -> None:
@@ -64,6 +72,11 @@ def test_a_fence_within_a_string_is_part_of_it_unless_the_string_never_ends() ->
 def test_r_markdown_and_quarto_are_read(name: str, tmp_path: Path) -> None:
     content = "---\njupyter: python3\n---\n\n" + "\n\n".join(f"```{{python}}\n{cell}\n```" for cell in RIGHT)
     assert outcome(tmp_path, name, content.encode()) == "graded"
+
+
+def test_a_script_that_was_saved_as_text_is_read(tmp_path: Path) -> None:
+    assert outcome(tmp_path, "a.py.txt", "\n\n".join(RIGHT).encode()) == "graded"
+    assert outcome(tmp_path, "a.txt", "\n\n".join(RIGHT).encode()) == "intake.unsupported"
 
 
 def test_a_marimo_notebook_is_refused_with_the_way_out(tmp_path: Path) -> None:
