@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.errors import GraderError
@@ -28,11 +28,18 @@ class Table:
     delimiter: str = ","
     newline: str = "\n"
     quoted: bool = False
+    above: tuple[tuple[str, ...], ...] = ()
+    """Lines that stand above the header, such as a title."""
 
     def records(self) -> Iterator[dict[str, str]]:
         """Yield every row as a mapping from heading to cell, without spaces around them."""
         for row in self.rows:
             yield dict(zip((h.strip() for h in self.header), (cell.strip() for cell in row), strict=False))
+
+    def starting_at(self, line: int) -> "Table":
+        """Return the table whose header is the ``line``-th one, counted from 0."""
+        lines = (self.header, *self.rows)
+        return replace(self, header=lines[line], rows=lines[line + 1 :], above=lines[:line])
 
     def with_rows(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
         """Return the file with other content, in the same encoding and dialect."""
@@ -43,7 +50,7 @@ class Table:
             lineterminator=self.newline,
             quoting=csv.QUOTE_ALL if self.quoted else csv.QUOTE_MINIMAL,
         )
-        writer.writerows([header, *rows])
+        writer.writerows([*self.above, header, *rows])
         return text.getvalue().encode(self.encoding, errors="replace")
 
 
@@ -59,14 +66,15 @@ def read_table(path: Path) -> Table:
     text = content.decode(encoding, errors="replace")
     if "\0" in text or not text.strip():
         raise SheetError(f"{path} is no table; save it as CSV (not XLSX) and give that.")
-    first = text.partition("\n")[0]
+    first = next((line for line in text.splitlines() if any(mark in line for mark in ",;\t")), "")
     delimiter = max(",;\t", key=first.count)
     try:
         rows = [tuple(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(row)]
     except csv.Error as error:
         raise SheetError(f"{path} is no table ({error}); save it as CSV and give that.") from error
+    quoted = first[:1] == first[-1:] == '"'
     newline = "\r\n" if "\r\n" in text else "\n"
-    return Table(path, rows[0], tuple(rows[1:]), encoding, delimiter, newline, first.startswith('"'))
+    return Table(path, rows[0], tuple(rows[1:]), encoding, delimiter, newline, quoted)
 
 
 def _encoding(content: bytes) -> str:

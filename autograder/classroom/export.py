@@ -7,7 +7,7 @@ from typing import Literal
 
 from autograder.classroom.fill import Mark, fill, find_column
 from autograder.classroom.match import Matches, match
-from autograder.classroom.roster import Roster, read_roster, with_groups
+from autograder.classroom.roster import Roster, of_assignment, read_roster, with_groups
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.standing import Standing
 from autograder.tables import SheetError
@@ -48,7 +48,7 @@ def export(
 
     ``listed`` is the run's class list, which may tell who is in which group.
     """
-    roster = read_roster(path)
+    roster = of_assignment(read_roster(path), terms.column)
     roster = with_groups(roster, listed) if listed else roster
     column = find_column(roster, terms.column)
     matches = match(((student, result.who) for student, result in results.items()), roster, terms.settled)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.classroom.roster import Roster
+from autograder.classroom.roster import NUMBER, Roster, worksheet_maximum
 from autograder.tables import SheetError
 
 _TITLE = {
@@ -59,12 +59,13 @@ def find_column(roster: Roster, wanted: str) -> Column:
 
 def _worksheet_column(roster: Roster) -> Column:
     """The grade stands left of the maximum, the column with one and the same number in every row."""
-    rows = roster.table.rows
-    for at in range(2, len(roster.table.header)):
-        values = {row[at].strip() for row in rows if len(row) > at}
-        if len(values) == 1 and re.fullmatch(r"\d+(?:[.,]\d+)?", number := values.pop()):
-            return Column(at - 1, float(number.replace(",", ".")), "," if "," in number else ".")
-    raise SheetError(f"{roster.table.path} has no column with the maximum grade; export the grading worksheet again.")
+    at = worksheet_maximum(roster.table)
+    if at is None:
+        raise SheetError(
+            f"{roster.table.path} has no column with the maximum grade; export the grading worksheet again."
+        )
+    number = next(row[at].strip() for row in roster.table.rows if len(row) > at)
+    return Column(at - 1, float(number.replace(",", ".")), "," if "," in number else ".")
 
 
 def _maximum(roster: Roster, at: int) -> float | None:
@@ -77,7 +78,7 @@ def _maximum(roster: Roster, at: int) -> float | None:
     else:
         match = _TITLE[roster.platform].fullmatch(heading)
         text = match.groupdict().get("max") or "" if match else ""
-    return float(text.replace(",", ".")) if re.fullmatch(r"\d+(?:[.,]\d+)?", text) else None
+    return float(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
 
 
 def fill(roster: Roster, column: Column, marks: Mapping[int, Mark | None], scale: bool | None) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.classroom.headings import MEANINGS, meaning
 from autograder.tables import SheetError, Table, read_table
 
 
@@ -39,6 +40,7 @@ class Roster:
 
 
 _Row = Mapping[str, str]
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _PARTICIPANT = re.compile(r"(?P<word>[^\d]*[^\d\s])\s*(?P<id>\d+)")
 
 
@@ -86,14 +88,15 @@ def _classroom50(row: _Row) -> Person | None:
     return Person(_some(row, "username"), name, row["username"], row.get("email", ""))
 
 
-def _nbgrader(row: _Row) -> Person | None:
+def _nbgrader(row: _Row) -> Person:
     name = _full(row, "first_name", "last_name")
     return Person(_some(row, "student_id"), name, row["student_id"], row.get("email", ""))
 
 
 def _plain(row: _Row) -> Person | None:
-    row = {key.lower(): value for key, value in row.items()}
-    return Person(_some(row, "id", "login", "email"), row.get("name", ""), row.get("login", ""), row.get("email", ""))
+    row = {meaning(heading): value for heading, value in row.items()}
+    name = row.get("name") or _full(row, "first name", "last name")
+    return Person(_some(row, "id", "login", "email"), name, row.get("login", ""), row.get("email", ""))
 
 
 def _some(row: _Row, *names: str) -> tuple[str, ...]:
@@ -114,23 +117,22 @@ _KINDS: tuple[tuple[str, frozenset[str], Callable[[_Row], Person | None]], ...] 
     ("github", frozenset({"identifier", "github_username"}), _github),
     ("nbgrader", frozenset({"student_id"}), _nbgrader),
     ("blackboard", frozenset({"Username", "Last Name", "First Name"}), _blackboard),
-    ("plain", frozenset({"id"}), _plain),
 )
+_MOST_ABOVE = 10
+# Blackboard's columns keep their order in every language, and what is graded its number.
+_BLACKBOARD_ITEM = re.compile(r".*\|\s*\d+")
+_BLACKBOARD_WHO = ("Last Name", "First Name", "Username", "Student ID")
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a class list; raise :class:`SheetError` for one of no known kind, or with an id that two people have."""
+    """Read a class list; raise :class:`SheetError` for one of no known kind, or with an id that two people have.
+
+    Lines above the headings, such as a title, are passed over.
+    """
     table = read_table(path)
-    header = {heading.strip() for heading in table.header}
-    known = header | ({"id"} & {heading.lower() for heading in header})
-    kind = next(((name, read) for name, needed, read in _KINDS if needed <= known), None)
-    if kind:
-        people = [(kind[1](record), number) for number, record in enumerate(table.records())]
-        listed = tuple(replace(person, row=number) for person, number in people if person and person.ids)
-        roster = Roster(kind[0], table, listed)
-    elif _is_worksheet(table):
-        roster = _worksheet(table)
-    else:
+    starts = (table.starting_at(line) for line in range(min(len(table.rows), _MOST_ABOVE) + 1))
+    roster = next((roster for start in starts if (roster := _known(start))), None)
+    if roster is None:
         raise SheetError(
             f"{path} has the headings of no class list known here ({', '.join(table.header)[:120]}); export it from "
             "the platform again, or write a CSV with id,name,login,email."
@@ -143,10 +145,63 @@ def read_roster(path: Path) -> Roster:
     return roster
 
 
+def _known(table: Table) -> Roster | None:
+    """The list as its headings, or in any language its cells, say whose export it is."""
+    header = {heading.strip() for heading in table.header}
+    if kind := next(((name, read) for name, needed, read in _KINDS if needed <= header), None):
+        return _listed(*kind, table)
+    meant = set(map(meaning, header)) & set(MEANINGS)
+    # Below the first line, one word may as well be somebody's name.
+    is_plain = bool({"id", "login", "email"} & meant) and len(meant) > bool(table.above)
+    if _is_worksheet(table) and not (is_plain and worksheet_maximum(table) is None):
+        return _worksheet(table)
+    if any(_BLACKBOARD_ITEM.fullmatch(heading) for heading in table.header) and len(table.header) > len(
+        _BLACKBOARD_WHO
+    ):
+        named = replace(table, header=(*_BLACKBOARD_WHO, *table.header[len(_BLACKBOARD_WHO) :]))
+        return replace(_listed("blackboard", _blackboard, named), table=table)
+    return _listed("plain", _plain, table) if is_plain else None
+
+
+def _listed(platform: str, read: Callable[[_Row], Person | None], table: Table) -> Roster:
+    people = ((read(record), number) for number, record in enumerate(table.records()))
+    found = [replace(person, row=number) for person, number in people if person and person.ids]
+    if platform == "nbgrader":  # a student has a row for each assignment; the first says who they are
+        found = list({person.ids: person for person in reversed(found)}.values())[::-1]
+    return Roster(platform, table, tuple(found))
+
+
+def of_assignment(roster: Roster, wanted: str) -> Roster:
+    """Return nbgrader's list with everyone's row of one assignment; raise :class:`SheetError` where several are meant.
+
+    Any other list is returned as it is.
+    """
+    if roster.platform != "nbgrader":
+        return roster
+    names = [record.get("assignment", "") for record in roster.table.records()]
+    own = wanted if wanted in names else names[0]
+    if len(set(names)) > 1 and wanted not in names:
+        some = ", ".join(f"'{name}'" for name in sorted(set(names))[:4])
+        raise SheetError(f"{roster.table.path} has {len(set(names))} assignments ({some}); name one with --column.")
+    rows = [record if name == own else {} for record, name in zip(roster.table.records(), names, strict=True)]
+    people = [replace(_nbgrader(row), row=number) for number, row in enumerate(rows) if row]
+    return replace(roster, people=tuple(people))
+
+
 def _is_worksheet(table: Table) -> bool:
     """Whether it is Moodle's grading worksheet, whose headings are in the site's language: "Participant 731000"."""
     matches = [_PARTICIPANT.fullmatch(row[0].strip()) for row in table.rows if row]
     return bool(matches) and all(matches) and len({m["word"] for m in matches if m}) == 1 and len(table.header) >= 4
+
+
+def worksheet_maximum(table: Table) -> int | None:
+    """Return the column of a worksheet with the maximum grade: one number in every row, right of the grades."""
+    for at in range(3, len(table.header)):
+        values = {row[at].strip() for row in table.rows if len(row) > at}
+        grades = {row[at - 1].strip() for row in table.rows if len(row) > at} - {"", "-"}
+        if len(values) == 1 and all(map(NUMBER.fullmatch, values | grades)):
+            return at
+    return None
 
 
 def _worksheet(table: Table) -> Roster:

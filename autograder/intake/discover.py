@@ -9,10 +9,11 @@ from pathlib import Path
 
 from autograder.findings import Finding
 from autograder.identity import NOBODY, Identity
-from autograder.intake.layout import PLATFORMS, read_layout, recognised
+from autograder.intake.layout import PLATFORMS, read_layout, recognised, settle
 from autograder.intake.listing import Archive, Files, Folder, Listing, notebooks
 from autograder.intake.names import unique
 from autograder.intake.platforms.piece import Piece
+from autograder.intake.platforms.plain import copied
 from autograder.intake.source import Source, kind, stem
 from autograder.intake.submission import Refusal, UsageError
 from autograder.outside.names import printable
@@ -128,6 +129,8 @@ def _in_files(parent: Path, files: Mapping[str, Path], layout: str, pattern: str
             reading = read_layout(listing, layout, pattern)
         if reading:
             return [(listing, piece) for piece in reading.pieces]
+    if layout == "auto" and (doubt := copied(files)):
+        raise UsageError(settle(listing, doubt))
     return [
         Entry(stem(name), shown_name(name), real, (), "" if kind(name) else "intake.unsupported", _named(name))
         for name, real in files.items()

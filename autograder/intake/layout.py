@@ -61,12 +61,14 @@ def read_layout(listing: Listing, layout: str = "auto", pattern: str = "") -> Re
         )[0]
     if whole:
         if whole[0].doubt:
-            raise UsageError(_settle(listing, f"the names look like {whole[0].platform}'s, but {whole[0].doubt}"))
+            raise UsageError(settle(listing, f"the names look like {whole[0].platform}'s, but {whole[0].doubt}"))
         return whole[0]
     # A student may call a file as a platform would; most of a class does not.
     partial = [r for r in readings if len(r.pieces) + r.certain > len(r.strange)]
     if partial:
         return _whole(max(partial, key=lambda reading: len(reading.pieces)), listing, "")
+    if saw := _of_several(readings):
+        raise UsageError(settle(listing, saw))
     return _own_names(listing, bases)
 
 
@@ -74,6 +76,15 @@ def recognised(listing: Listing) -> bool:
     """Whether some platform explains every name in ``listing``."""
     readings = (read(listing, "") for read in PLATFORMS.values())
     return any(reading and reading.pieces and not reading.strange for reading in readings)
+
+
+def _of_several(readings: list[Reading]) -> str:
+    """What to say where no platform explains most names, and several together do."""
+    explained = {piece.place for reading in readings for piece in reading.pieces}
+    if len(readings) < 2 or len(explained) <= len(set.intersection(*(set(reading.strange) for reading in readings))):
+        return ""
+    counts = ", ".join(f"{len(reading.pieces)} like {reading.platform}'s" for reading in readings)
+    return f"its names are of several platforms ({counts})"
 
 
 def _bases(listing: Listing) -> list[str]:
@@ -94,16 +105,14 @@ def _own_names(listing: Listing, bases: list[str]) -> Reading | None:
     if listing.path.is_file():
         if many:
             raise UsageError(
-                _settle(listing, f"its names are no platform's, and it holds notebooks of {_NAMED} names or more")
+                settle(listing, f"its names are no platform's, and it holds notebooks of {_NAMED} names or more")
             )
         return None
     reading = plain.read(listing, "")
     if reading and len(bases) > 1 and many:
-        raise UsageError(
-            _settle(listing, f"all notebooks are in '{printable(inner)}', as of one student or of a class")
-        )
+        raise UsageError(settle(listing, f"all notebooks are in '{printable(inner)}', as of one student or of a class"))
     if reading and reading.doubt:
-        raise UsageError(_settle(listing, reading.doubt))
+        raise UsageError(settle(listing, reading.doubt))
     return reading
 
 
@@ -124,15 +133,16 @@ def _whole(reading: Reading, listing: Listing, by: str) -> Reading:
         strange = ", ".join(f"'{printable(name)}'" for name in reading.strange[:_NAMED])
         more = " and others" if len(reading.strange) > _NAMED else ""
         whose = f"{by} explains" if by else f"{reading.platform}'s names explain"
-        raise UsageError(_settle(listing, f"{whose} {total - len(reading.strange)} of {total}, not {strange}{more}"))
+        raise UsageError(settle(listing, f"{whose} {total - len(reading.strange)} of {total}, not {strange}{more}"))
     return reading
 
 
 def _none(listing: Listing, layout: str) -> Reading:
-    raise UsageError(_settle(listing, f"there is nothing named as {layout} does"))
+    raise UsageError(settle(listing, f"there is nothing named as {layout} does"))
 
 
-def _settle(listing: Listing, saw: str) -> str:
+def settle(listing: Listing, saw: str) -> str:
+    """Return the sentence that says what was seen and how to settle who handed in."""
     return (
         f"Who handed in is not clear in '{listing.shown}': {saw}; take away what does not belong there, or say "
         "--layout plain (each name is one student's), --layout one, a platform's name, or --pattern."

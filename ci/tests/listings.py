@@ -216,6 +216,12 @@ LISTINGS = [
         {"jdoe": "2026-11-01", "mroe": "mroe"},
     ),
     Listing(
+        "blackboard: a site in Spanish",
+        {f"Tarea_1_{u}_intento_2026-11-01-12-00-00_{NB}": 1 for u in ("j_doe", "j_roe")}
+        | {f"Tarea_1_{u}_intento_2026-11-01-12-00-00.txt": f"Nombre: X Y ({u})\n" for u in ("j_doe", "j_roe")},
+        {"j_doe": "j_doe", "j_roe": "j_roe"},
+    ),
+    Listing(
         "brightspace: noon and midnight, a hyphen in a name, namesakes",
         {
             f"397063-2 - Anne - Marie S - {DATE.format(1, '1159 AM')}/{NB}": 0,
@@ -226,6 +232,11 @@ LISTINGS = [
             "index.html": "<html>",
         },
         {"2": "1215 PM", "3": "900 AM", "4": "900 AM"},
+    ),
+    Listing(
+        "brightspace: a site in French",
+        {f"397063-{n} - {who} - {n} nov. 2026 2359/{NB}": 1 for n, who in enumerate(("Zoë - A", "Li Na"), 2)},
+        {"2": "2 nov", "3": "3 nov"},
     ),
     Listing(
         "brightspace: flat",
@@ -304,6 +315,14 @@ LISTINGS = [
         {"hw_zhang_san_final": "zhang", "hw_li_si_final": "li", "hw_bo_final": "bo"},
         packed=STOP,
     ),
+    Listing("plain: a copy or a namesake", {f"{who}.ipynb": 1 for who in ("ann", "ann (1)", "bo")}, STOP),
+    Listing("plain: a copied folder", {f"{who}/{NB}": 1 for who in ("ann", "ann - Copy", "bo")}, STOP),
+    Listing(
+        "plain: (1) alone is a name",
+        {f"{who}.ipynb": 1 for who in ("a", "ann (1)", "bo")},
+        {"a": "a", "ann (1)": "(1)", "bo": "bo"},
+        packed=STOP,
+    ),
     Listing("plain: folders in a folder of a folder", {f"x/y/{who}/{NB}": 1 for who in ("ann", "bo", "cy")}, STOP),
     Listing("plain: two sections of three", {f"{s}/{who}/{NB}": 1 for s in ("mon", "tue") for who in "abc"}, STOP),
     Listing(
@@ -313,6 +332,15 @@ LISTINGS = [
         packed=STOP,
     ),
     Listing("two platforms in one folder", {f"amy_101_9001_{NB}": 1, f"Bo B_9_assignsubmission_file_{NB}": 1}, STOP),
+    Listing(
+        "three platforms in one folder",
+        {
+            f"amy_101_9001_{NB}": 1,
+            f"Bo B_9_assignsubmission_file/{NB}": 1,
+            f"1-2 - C D - {DATE.format(1, '115 PM')}/{NB}": 1,
+        },
+        STOP,
+    ),
     Listing(
         "packed on a Mac",
         {

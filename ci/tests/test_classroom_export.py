@@ -104,6 +104,11 @@ def test_a_teams_number_that_is_also_a_participants_does_not_count_for_that_part
         ("assignment,student_id,last_name,first_name,score", "pa,u2,y,x,", "nbgrader", ("u2",)),
         ("Teilnehmer,Name,Status,Bewertung,Maximum", "Teilnehmer 7,x y,-,,80", "moodle", ("7",)),
         ("ID,Name,Login,Email", "2,x,u2,x@x.edu", "plain", ("2", "u2", "x@x.edu")),
+        ("ID,Name,Status,Bewertung,Maximum", "Teilnehmer/in7,x y,-,,80", "moodle", ("7",)),
+        ("姓氏,名字,用户名,学生 ID,PA [总分: 80 得分] |409586", "y,x,u2,2,", "blackboard", ("u2", "2")),
+        ("学号,姓名,邮箱", "2,x,x@x.edu", "plain", ("2", "x@x.edu")),
+        ("Vorname,Nachname,Matrikelnummer,E-Mail-Adresse", "x,y,2,x@x.edu", "plain", ("2", "x@x.edu")),
+        ("First name,Surname,Email address", "x,y,x@x.edu", "plain", ("x@x.edu",)),
     ],
 )  # fmt: skip
 def test_the_kind_of_a_class_list_is_known_by_its_headings(header, row, platform, ids, tmp_path):
@@ -111,10 +116,32 @@ def test_the_kind_of_a_class_list_is_known_by_its_headings(header, row, platform
     assert (roster.platform, roster.people[0].ids) == (platform, ids)
 
 
+def test_a_title_above_the_headings_is_passed_over_and_stays(tmp_path):
+    path = write_csv(tmp_path / "r.csv", ["Autumn 2026, class list", ""], [["", "x"], ["id", "name"], ["7", "Ann"]])
+    roster = read_roster(path)
+    assert [(person.ids, person.name) for person in roster.people] == [(("7",), "Ann")]
+    assert roster.table.with_rows(roster.table.header, roster.table.rows) == path.read_bytes()
+
+
+def test_of_several_assignments_of_nbgraders_the_one_that_is_named_is_filled(tmp_path):
+    header = "assignment,student_id,last_name,first_name,raw_score,score,max_score".split(",")
+    rows = [[name, user, "y", "x", "3", "3", "5"] for name in ("ps1", "pa") for user in ("0012", "0013")]
+    path = write_csv(tmp_path / "book.csv", header, rows)
+    who = replace(FULL.who, platform="nbgrader", id="0013", login="0013", name="")
+    results = {"0013": replace(FULL, student="0013", who=who, pending_points=0)}
+    with pytest.raises(SheetError, match="name one with --column"):
+        export(results, {"0013": Standing(70, 70)}, path, Terms())
+    filled = export(results, {"0013": Standing(70, 70)}, path, Terms(column="pa"))
+    scores = [row[5] for row in csv.reader(io.StringIO(filled.content.decode(), newline=""))]
+    assert scores == ["score", "3", "3", "3", "70"]
+    assert len(read_roster(path).people) == 2
+
+
 @pytest.mark.parametrize(
     ("header", "rows", "said"),
     [
         (["a", "b"], [["1", "2"]], "no class list known"),
+        (["a", "b"], [["Sid", "Vicious"], ["1", "2"]], "no class list known"),
         (["id", "name"], [["1", "x"], ["1", "y"]], "has the id '1' 2 times"),
         (["id", "name"], [], "lists nobody"),
         (["id", "name"], [["1", "x"]], "without a column for points"),

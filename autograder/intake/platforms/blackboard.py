@@ -1,4 +1,7 @@
-"""Blackboard: ``<Assignment>_<login>_attempt_<when>[_file]``; the text beside each attempt tells the two apart."""
+"""Blackboard: ``<Assignment>_<login>_attempt_<when>[_file]``, the word in the site's language.
+
+The text beside each attempt tells assignment and login apart.
+"""
 
 import re
 
@@ -8,7 +11,7 @@ from autograder.intake.platforms.piece import Piece, Reading
 from autograder.intake.submission import Refusal
 from autograder.outside.names import printable
 
-_NAME = re.compile(r"(?P<front>.+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})(?P<rest>[_.].*)", re.DOTALL)
+_NAME = re.compile(r"(?P<front>.+?)_[^\W\d_]+_(?P<when>\d{4}(?:-\d\d){5})(?P<rest>[_.].*)", re.DOTALL)
 _NAME_LINE = re.compile(r"[^:：]*[:：]\s*(?P<name>.*)\((?P<login>[^()]+)\)\s*")
 
 
@@ -19,7 +22,7 @@ def read(listing: Listing, base: str) -> Reading | None:
     if not found:
         return None
     fronts = {match["front"] for _, match in found}
-    people = _told(listing, base, [child.name for child, match in found if match["rest"] == ".txt"])
+    people = _told(listing, base, {child.name: match["front"] for child, match in found if match["rest"] == ".txt"})
     assignment = _assignment(fronts, people)
     pieces = []
     for child, match in found:
@@ -33,11 +36,10 @@ def read(listing: Listing, base: str) -> Reading | None:
     return Reading("blackboard", pieces, strange)
 
 
-def _told(listing: Listing, base: str, texts: list[str]) -> dict[str, tuple[str, str]]:
+def _told(listing: Listing, base: str, texts: dict[str, str]) -> dict[str, tuple[str, str]]:
     """Login and name by what a file's name begins with, from the texts, where that name confirms the login."""
     people = {}
-    for text in texts:
-        front = text.partition("_attempt_")[0]
+    for text, front in texts.items():
         try:
             first = listing.load(join(base, text)).decode("utf-8-sig", "replace").partition("\n")[0]
         except Refusal:

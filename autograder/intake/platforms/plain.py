@@ -1,6 +1,7 @@
 """No platform: one file or one folder per student, or names that the course describes by a pattern."""
 
 import re
+from collections.abc import Iterable
 
 from autograder.identity import Identity
 from autograder.intake.choose import expected_name
@@ -12,6 +13,8 @@ from autograder.intake.submission import UsageError
 from autograder.outside.names import printable
 
 _OTTER = re.compile(r"(?P<name>.+)_(?P<time>\d{4}_\d\d_\d\dT\d\d_\d\d_\d\d_\d{6}(?: ?\(\d+\))?)", re.DOTALL)
+# What browsers and file managers add to the name of a copy.
+_COPY = re.compile(r"(?P<name>.+?)(?: ?\(\d+\)| - Copy| - 副本| copy(?: \d+)?)", re.DOTALL)
 _A_CLASS = 3
 GROUPS = ("id", "login", "name", "email", "attempt", "late")
 
@@ -22,10 +25,20 @@ def read(listing: Listing, base: str) -> Reading | None:
     if not children:
         return None
     classes = [child.name for child in children if child.is_folder and _holds_a_class(listing, join(base, child.name))]
-    doubt = ""
+    doubt = copied(child.name for child in children if child.is_folder or kind(child.name))
     if 2 * len(classes) > len(children):
         doubt = f"'{printable(classes[0])}' holds notebooks in {_A_CLASS} or more folders, as a class would"
     return Reading("plain", [_piece(child, join(base, child.name)) for child in children], doubt=doubt)
+
+
+def copied(names: Iterable[str]) -> str:
+    """Return what to say where one name is another's with what is added to copies: the same student's, or a namesake's.
+
+    Empty where there is none.
+    """
+    stems = {stem(name) if kind(name) else name for name in names}
+    copy = next((s for s in sorted(stems) if (match := _COPY.fullmatch(s)) and match["name"] in stems), "")
+    return f"'{printable(copy)}' may be a copy, or another student's of the same name" if copy else ""
 
 
 def _piece(child: Child, place: str) -> Piece:
