@@ -11,13 +11,13 @@ from footprint import Footprint
 pytest_plugins = ["lesson_student"]
 
 SLOW = (
-    "test_outcomes test_mutants test_hostile test_cluster test_faults test_batch test_pipeline test_zip_install"
-    " test_plugin_parity test_device_attacks test_outside test_plugin test_classroom test_kernel_oracle test_notebooks"
-    " test_term test_seed test_weak_confinement test_zip test_course test_samples test_handout test_helpers_kept"
-    " test_examples test_drawn_examples test_intake_contents test_answers_stay_out test_footprint test_device_idioms"
-    " test_device_readiness test_other_systems test_odd_answers test_asking test_device_threads test_loading_limits"
-    " test_lying_replies test_docs test_device_grading test_device_process test_engine test_sandbox_walls"
-    " test_small_scope test_workflows"
+    "test_outcomes test_mutants test_hostile test_cluster test_faults test_batch test_pipeline test_gitlab"
+    " test_zip_install test_plugin_parity test_device_attacks test_outside test_plugin test_classroom"
+    " test_kernel_oracle test_notebooks test_term test_seed test_weak_confinement test_zip test_course test_samples"
+    " test_handout test_helpers_kept test_examples test_drawn_examples test_intake_contents test_answers_stay_out"
+    " test_footprint test_device_idioms test_device_readiness test_other_systems test_odd_answers test_asking"
+    " test_device_threads test_loading_limits test_lying_replies test_docs test_device_grading test_device_process"
+    " test_engine test_sandbox_walls test_setup test_small_scope test_workflows"
 ).split()
 """Files that grade whole classes, build the zip or open a browser; the longest first, so that none ends alone."""
 

@@ -17,6 +17,7 @@ from commands import ROOT, autograder
 
 from autograder.contract.seed import write_seed
 from autograder.release import ReleaseError, notebooks
+from autograder.release.handout import write_grader
 
 MASTER = (ROOT / notebooks.MASTER).read_text("utf-8")
 HIDDEN_TEST = b"q3.refusal_changes_nothing"
@@ -108,6 +109,15 @@ def test_a_grader_for_classroom_holds_no_answer_and_no_seed(course: tuple[Path, 
     assert secrets_in(files, course[1]) == []
     assert b"our-seed" not in files["pyproject.toml"]
     assert HIDDEN_TEST in b"".join(files.values())  # it grades by them: docs say that they can be read
+
+
+def test_a_python_whose_tarfile_has_no_filters_writes_the_same_grader(
+    course: tuple[Path, str], grader: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("data_filter", "tar_filter", "fully_trusted_filter"):  # as in 3.11.2, the one of Debian 12
+        monkeypatch.delattr(tarfile, name, raising=False)
+    write_grader(course[0], tmp_path / "grader")
+    assert files_below(tmp_path / "grader") == files_below(grader)
 
 
 def test_the_released_grader_grades(grader: Path, tmp_path: Path) -> None:

@@ -41,14 +41,19 @@ def students() -> dict[str, str]:
     return {**odd, **files}
 
 
-def class_repository(folder: Path) -> Path:
-    """Return the course's repository with the class on branch ``all`` and what the GPU machine got on ``some``."""
-    course = working_tree(folder)
+def readiness_counts(course: Path) -> Path:
+    """Let the stand-in's points count in a course, and return it."""
     settings = course / "pyproject.toml"
     counts = settings.read_text(encoding="utf-8").replace(
         "[tool.autograder]\n", "[tool.autograder]\nreadiness_counts = true\n"
     )
     settings.write_text(counts, encoding="utf-8")
+    return course
+
+
+def class_repository(folder: Path) -> Path:
+    """Return the course's repository with the class on branch ``all`` and what the GPU machine got on ``some``."""
+    course = readiness_counts(working_tree(folder))
     (course / "work").mkdir()
     for name, files in (("some", list(students().items())[:ON_GPU]), ("all", list(students().items()))):
         for file, source in files:

@@ -2,9 +2,14 @@
 
 import os
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +18,25 @@ from environments import NOBODY, playable
 
 REAL = sys.executable
 NOWHERE = "http://127.0.0.1:9/"
+SOON_S = 120
+UV_THAT_NEEDS_ROOM = """
+case $1 in
+  venv) shift 4 && exec {python} -m venv --without-pip "$@" ;;
+  pip) [[ ! -e $HOME/no-network ]] || {{ echo "error: no network" >&2; exit 2; }}
+       [[ $* != *--editable* || ! -e $HOME/fill-up ]] || {{ rm "$HOME/fill-up"; cat /dev/zero >"$HOME/filler" || :; }}
+esac
+"""
+"""uv as ci/setup calls it, on a network that a file takes away and a disk that another file fills at the last step."""
+
+ON_A_SMALL_DISK = """
+mount -t tmpfs -o size=1m tmpfs "$HOME" && cp -R "$1/." "$HOME" && cd "$HOME"
+cat /dev/zero 2>/dev/null >"$2" || [[ $2 == filler ]] || : >"$2"
+export PATH=$HOME/bin
+bash ci/setup; echo $?
+rm -f filler
+bash ci/setup; echo $?
+"""
+"""Try twice, with the disk full from the start or, by the file fill-up, at the last step; then with room."""
 
 
 @pytest.fixture
@@ -33,14 +57,16 @@ def program(folder: Path, name: str, text: str) -> Path:
     return folder / "bin" / name
 
 
-def set_up(checkout: Path, python: Path | str, **more: object) -> subprocess.CompletedProcess[str]:
+def set_up(
+    checkout: Path, python: Path | str, env: Mapping[str, str] = {"UV_OFFLINE": "1"}, **more: object
+) -> subprocess.CompletedProcess[str]:
     environment = {
         "PATH": str(checkout / "bin"),
         "HOME": str(checkout),
         "PYTHON": str(python),
         "PIP_CONFIG_FILE": "/dev/null",
     }
-    environment |= {"PIP_INDEX_URL": NOWHERE, "UV_INDEX_URL": NOWHERE, "UV_OFFLINE": "1"}
+    environment |= {"PIP_INDEX_URL": NOWHERE, "UV_INDEX_URL": NOWHERE, **env}
     command = ["bash", str(checkout / "ci" / "setup")]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **more)
 
@@ -80,12 +106,100 @@ def test_without_a_network_it_ends_soon_and_says_so(checkout: Path) -> None:
     assert not (checkout / ".venv/.stamp").exists()
 
 
-def test_packages_that_cannot_be_had_are_one_sentence_after_uv_s_own(checkout: Path) -> None:
+def with_uv(checkout: Path) -> Path:
+    """Give the checkout the uv of this machine."""
     uv = shutil.which("uv") or str(Path(REAL).with_name("uv"))
     if not Path(uv).exists():
         pytest.skip("uv is not installed here")
     (checkout / "bin" / "uv").symlink_to(uv)
+    return checkout
+
+
+def test_packages_that_cannot_be_had_are_one_sentence_after_uv_s_own(checkout: Path) -> None:
+    assert "The packages cannot be installed" in said(set_up(with_uv(checkout), REAL))
+
+
+def unsigned(folder: Path) -> ssl.SSLContext:
+    """Return a server's context whose certificate nobody has signed."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not installed here")
+    files = ["-keyout", folder / "key.pem", "-out", folder / "certificate.pem"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", *files]
+    subprocess.run(made, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    return context
+
+
+@contextmanager
+def silent(tls: ssl.SSLContext | None) -> Iterator[str]:
+    """Give the address of an index that takes every connection, and then never says a word."""
+    kept = []
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                kept.append(connection)
+                with suppress(OSError):
+                    kept.append(tls.wrap_socket(connection, server_side=True) if tls else connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=accept, daemon=True).start()
+        port = listening.getsockname()[1]
+        yield f"{'https' if tls else 'http'}://127.0.0.1:{port}/simple"
+        listening.shutdown(socket.SHUT_RDWR)
+    for connection in kept:
+        connection.close()
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+@pytest.mark.parametrize("trouble", ["no answer", "no certificate"])
+def test_a_network_that_only_seems_to_be_there_ends_soon(checkout: Path, tmp_path: Path, installer, trouble) -> None:
+    if installer == "uv":
+        with_uv(checkout)
+    lock = checkout / "ci" / "requirements.lock"
+    lock.write_text("click==8.3.0\n" + next(line for line in lock.open() if line.startswith("uv==")), encoding="utf-8")
+    begun = time.monotonic()
+    with silent(unsigned(tmp_path) if trouble == "no certificate" else None) as address:
+        there = {"PIP_INDEX_URL": address, "UV_INDEX_URL": address, "UV_HTTP_TIMEOUT": "5"}
+        sentence = said(set_up(checkout, REAL, there))
+    assert "network, proxy, certificates" in sentence
+    assert time.monotonic() - begun < SOON_S
+
+
+def test_the_second_try_goes_on_from_a_set_up_that_stopped_in_the_middle(checkout: Path) -> None:
+    program(checkout, "uv", UV_THAT_NEEDS_ROOM.format(python=REAL))
+    (checkout / "no-network").touch()
     assert "The packages cannot be installed" in said(set_up(checkout, REAL))
+    (checkout / "no-network").unlink()
+    assert set_up(checkout, REAL).returncode == 0
+    (checkout / "bin" / "uv").unlink()
+    assert set_up(checkout, REAL).returncode == 0, "what is set up needs nothing"
+
+
+def test_a_venv_that_was_left_half_made_is_made_again(checkout: Path) -> None:
+    program(checkout, "uv", UV_THAT_NEEDS_ROOM.format(python=REAL))
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / ".venv" / "bin" / "python").symlink_to("/nowhere/python")
+    assert set_up(checkout, REAL).returncode == 0
+    assert (checkout / ".venv" / ".stamp").exists()
+
+
+@pytest.mark.skipif(not playable(), reason="a small disk of one's own takes root")
+@pytest.mark.parametrize("moment", ["filler", "fill-up"], ids=["from the start", "at the last step"])
+def test_a_full_disk_is_named_and_room_is_enough_for_the_second_try(
+    checkout: Path, tmp_path: Path, moment: str
+) -> None:
+    program(checkout, "uv", UV_THAT_NEEDS_ROOM.format(python=REAL))
+    (tmp_path / "disk").mkdir()
+    environment = {"HOME": str(tmp_path / "disk"), "PATH": os.environ["PATH"], "PYTHON": REAL}
+    command = ["unshare", "--mount", "bash", "-c", ON_A_SMALL_DISK, "bash", str(checkout), moment]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["2", "0"], done.stderr
+    [sentence] = [line for line in done.stderr.splitlines() if line.startswith("ci/setup: ")]
+    assert "run the same command again" in sentence
+    assert "room on the disk" in sentence
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not playable(), reason="root may write everywhere")
