@@ -19,6 +19,13 @@ def test_a_failing_cell_does_not_stop_the_rest_and_is_noted_with_its_line() -> N
     assert broken["details"] == {"cell": 3, "line": 1, "column": 12, "code": "def broken(:", "text": "invalid syntax"}
 
 
+@pytest.mark.parametrize("table", ["[" + "[1]," * 60_000 + "]", "'" + "1," * 510_000 + "'"], ids=["lists", "text"])
+def test_a_table_of_many_values_is_a_cell_like_any_other(table: str) -> None:
+    """The wire counts brackets and commas of what comes from a child, and of nothing that goes to one."""
+    size = 60_000 if table[0] == "[" else len(table) - 2
+    assert ledger(f"rows = {table}", "def estimate_kv_cache_bytes(*a): return len(rows)") == size
+
+
 @pytest.mark.parametrize("leave", ["exit()", "quit()", "import sys; sys.exit(1)", "raise KeyboardInterrupt"])
 def test_leaving_a_cell_early_does_not_leave_the_notebook(leave: str) -> None:
     assert ledger(leave, "def estimate_kv_cache_bytes(*a): return 5") == 5

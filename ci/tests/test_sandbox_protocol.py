@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.sandbox.protocol import HEADER, MAGIC, Decoder, Flood, Frame, ProtocolError, pack
+from autograder.sandbox.protocol import HEADER, MAGIC, MAX_NODES, MAX_VALUES, Decoder, Flood, Frame, ProtocolError, pack
 from autograder.sandbox.trusted.validate_reply import notes_of, traces_of
 
 LIMIT = 1 << 16
@@ -43,6 +43,17 @@ def outcome(data: bytes) -> list[Frame] | None:
 @settings(max_examples=100, deadline=None)
 def test_a_packed_frame_comes_back_whole(data: dict[str, Any], blobs: list[bytes]) -> None:
     assert outcome(pack(data, blobs)) == [Frame(data, tuple(blobs))]
+
+
+@pytest.mark.parametrize(("value", "most"), [(b"{}", MAX_NODES), (b"[]", MAX_NODES), (b"1", MAX_VALUES)])
+def test_a_reply_of_more_values_than_any_answer_needs_is_not_read(value: bytes, most: int) -> None:
+    """Its own side may send more: a submission's cells, whatever is in them."""
+    within, beyond = (framed(b'{"a":[' + b",".join([value] * count) + b"]}") for count in (most - 2, most + 2))
+    [few], [many] = (list(Decoder(1 << 22).feed(data)) for data in (within, beyond))
+    assert len(few.read().data["a"]) == most - 2
+    with pytest.raises(ProtocolError):
+        many.read()
+    assert len(many.read(of_our_own=True).data["a"]) == most + 2
 
 
 @given(st.binary(max_size=200), st.booleans())

@@ -64,7 +64,7 @@ def _frames(requests: int) -> Iterator[Frame]:
     while chunk := _read(requests, _CHUNK):
         for asked in decoder.feed(chunk):
             decoder.grant()
-            yield asked.read()
+            yield asked.read(of_our_own=True)
 
 
 def _send(replies: int, data: bytes) -> None:
