@@ -184,7 +184,7 @@ def _read() -> list[Scenario]:
             for r in "abcde":
                 own_nan.arrive(r, 1)
             for r in order:
-                own_nan.vacate(r)
+                own_nan.release(r)
         own_nan.arrive("G", 7).fill().read("G")
     current = Script().new(6, 4, 3).fill(1).request("A", 7).place("A", [4, 1], 7).read("A").fill(2).read("A")
     current.place("A", [0, 4, 2], 9).read("A").new(4, 3, 5, m="n").fill(1).request("B", 5).place("B", [3, 0], 5)

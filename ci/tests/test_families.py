@@ -13,7 +13,8 @@ from autograder.contract.ledger import TOTAL
 from autograder.contract.model import ReferenceModel
 from autograder.contract.questions import questions
 from autograder.contract.quiet import calls_of, spoken_aloud
-from autograder.contract.scenario import Scenario
+from autograder.contract.scenario import BY_CALLS, Scenario
+from autograder.contract.scenarios import scenarios
 from autograder.contract.seed import PUBLIC, Seed
 from autograder.intake.discover import discover
 from autograder.intake.read import read
@@ -123,3 +124,10 @@ def test_cases_of_real_size_carry_a_quarter_of_the_points(question):
     table = questions()
     drawn = sum(case.points for case in table[question].cases if case.id in CASES)
     assert 4 * drawn >= table[question].points
+
+
+def test_the_form_by_calls_sets_nothing_by_hand_but_the_tables_that_must_be_refused() -> None:
+    """A submission with books of its own is right, and what is done past its calls would spoil them."""
+    by_hand_names = {*BY_CALLS, "place"}
+    touched = {s.id for s in scenarios().values() if by_hand_names & {call.name for call in calls(s)}}
+    assert touched == {"q4.refuses_bad_tables", "q5.release_refusals"}
