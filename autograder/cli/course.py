@@ -69,7 +69,7 @@ def release(as_zip: bool, check: bool, solution: bool, students: Path | None, gr
         for path in notebooks.write_solution(root):
             click.echo(path)
     elif not check:
-        notebooks.write(root)
+        click.echo("\n".join(notebooks.write(root)) or "Everything is as the master and the settings give it already.")
     elif changed := notebooks.drift(root):
         raise ReleaseError(f"{', '.join(changed)}: not what the master gives; run `autograder release`.")
 

@@ -83,26 +83,32 @@ def facts_of(root: Path) -> Facts:
     return Facts(load_config(root), questions())
 
 
-def write(root: Path) -> None:
-    """Write every generated file under ``root``; raise ReleaseError where that would undo an edit."""
+def write(root: Path) -> list[str]:
+    """Write the generated files that changed and return their names; raise ReleaseError where it would undo an edit."""
     edited = [path for path in (MASTER.with_suffix(".ipynb"), *STUDENT_NOTEBOOKS) if _was_edited(root / path)]
     if edited:
         raise ReleaseError(
             f"{', '.join(map(str, edited))}: changed by hand, and made from {MASTER}; make the change there, then "
             "delete the notebook and run the same command again."
         )
-    for path, content in generated(root).items():
+    changed = _changed(root)
+    for path, content in changed.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
+    return [path.as_posix() for path in changed]
 
 
 def drift(root: Path) -> list[str]:
     """Return the generated files that differ from what is checked in, or are missing."""
-    return [
-        path.as_posix()
+    return [path.as_posix() for path in _changed(root)]
+
+
+def _changed(root: Path) -> dict[Path, bytes]:
+    return {
+        path: content
         for path, content in generated(root).items()
         if not (root / path).is_file() or (root / path).read_bytes() != content
-    ]
+    }
 
 
 def _given_cells(master: Path, facts: Facts) -> bytes:

@@ -62,7 +62,10 @@ def test_changing_one_cell_of_the_master_changes_one_cell_id(copied_root: Path) 
     master = copied_root / notebooks.MASTER
     master.write_text(master.read_text("utf-8").replace('grader.check("q1")', 'grader.check("q1")  # mine'), "utf-8")
     before = {cell.id for cell in read(STUDENT_IPYNB[0]).cells}
-    notebooks.write(copied_root)
+    changed = notebooks.write(copied_root)
+    assert "assignment/paged_attention.en.ipynb" in changed
+    assert "assignment/paged_lesson.py" not in changed
+    assert notebooks.write(copied_root) == []
     after = {cell.id for cell in read(copied_root / "assignment/paged_attention.en.ipynb").cells}
     assert len(after - before) == len(before - after) == 1
 
