@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom.match import match
-from autograder.classroom.roster import Roster, read_roster
+from autograder.classroom.roster import Person, Roster, read_roster
 from autograder.identity import Identity
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import Absent
+from autograder.reporting.gradebook import NO_LIST, ClassList, Listed
 from autograder.reporting.results import SubmissionResult
 
 ROSTER = "roster.csv"
@@ -19,10 +19,8 @@ ROSTER = "roster.csv"
 class Enrolled:
     """What a class list says about authors: who is missing, whom it does not explain, and who they are."""
 
-    absent: tuple[Absent, ...] = ()
+    listed: ClassList = NO_LIST
     problems: tuple[str, ...] = ()
-    names: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """Of every submission, name and id of those who share it."""
 
 
 def kept_list(out: Path) -> Roster | None:
@@ -47,12 +45,16 @@ def on_list(authors: Iterable[tuple[str, Identity]], roster: Roster) -> Enrolled
     for student, people in matches.ambiguous:
         problems.append(f"'{student}' could be {' or '.join(person.label for person in people[:3])} on the class list.")
     unsure = {person.row for _, people in matches.ambiguous for person in people}
-    absent = [Absent(p.ids[0], p.name, p.login, p.email) for p in matches.missing if p.row not in unsure]
-    by_row = {person.row: (person.name, person.ids[0]) for person in roster.people}
-    names: dict[str, tuple[tuple[str, str], ...]] = {}
+    missing = tuple(_listed(person) for person in matches.missing if person.row not in unsure)
+    by_row = {person.row: _listed(person) for person in roster.people}
+    behind: dict[str, tuple[Listed, ...]] = {}
     for row, student in matches.pairs.items():
-        names[student] = (*names.get(student, ()), by_row[row])
-    return Enrolled(tuple(absent), tuple(problems), names)
+        behind[student] = (*behind.get(student, ()), by_row[row])
+    return Enrolled(ClassList(behind, missing), tuple(problems))
+
+
+def _listed(person: Person) -> Listed:
+    return Listed(person.ids[0], person.name, person.login, person.email)
 
 
 def addresses(out: Path, given: Path | None, results: Mapping[str, SubmissionResult]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from autograder.classroom.late import Extension
 from autograder.identity import Identity
 from autograder.outside.text import for_csv
 from autograder.reporting.results import SubmissionResult
-from autograder.reporting.standing import Override, Request
+from autograder.reporting.standing import STATES, Override, Request
 from autograder.reporting.words import Words
 from autograder.tables import Columns, SheetError, read_records
 
@@ -20,7 +20,6 @@ HOLDS = Columns(("id",), ("reason", "by", "date"))
 PINS = Columns(("rule", "sentence"), ("by", "date"))
 REQUESTS = Columns(("id", "case", "state"), ("answer", "by", "date"))
 TABLES = ("overrides", "extensions", "holds", "pins", "requests", "roster")
-STATES = ("open", "granted", "declined")
 COMMENTS = "comments"
 _LONGEST_COMMENT = 20_000
 
@@ -99,7 +98,8 @@ class Students:
         found = self._known.get(name, set())
         if len(found) != 1:
             what = "nobody" if not found else f"{len(found)} students"
-            raise SheetError(f"{path} speaks of '{name}', which is {what} in this run; mend that and try again.")
+            how = "write the student as the first column of grades.csv does"
+            raise SheetError(f"{path} speaks of '{name}', which is {what} in this run; {how}.")
         return next(iter(found))
 
 

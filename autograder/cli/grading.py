@@ -84,8 +84,8 @@ def list_students(
     show_entries(entries)
     if listed:
         found = on_list(((entry.student, entry.who) for entry in entries), listed)
-        names = ", ".join(f"{person.name} ({person.id})".strip() for person in found.absent)
-        click.echo(words.text("progress.missing.text", count=len(found.absent), names=names or "-"))
+        names = ", ".join(f"{person.name} ({person.id})".strip() for person in found.listed.missing)
+        click.echo(words.text("progress.missing.text", count=len(found.listed.missing), names=names or "-"))
         complain(found.problems, exit_code=1)
 
 

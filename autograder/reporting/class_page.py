@@ -1,19 +1,23 @@
 """The page a TA opens first: one row per enrolled student, and what the class says about the cases."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from autograder.reporting.gradebook import QUESTIONS, Absent
+from autograder.reporting.gradebook import QUESTIONS, ClassList, Listed
 from autograder.reporting.report import case_title, language, template
 from autograder.reporting.results import GradeLine, SubmissionResult
+from autograder.reporting.standing import STATES
 from autograder.reporting.statistics import BINS, broken_rules, statistics
 from autograder.reporting.words import Words
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table, ready to show; ``rules`` are the numbers of the rules that the submission breaks."""
+    """One line of the table, ready to show; ``rules`` are the numbers of the rules that the submission breaks.
+
+    ``requests`` says of which cases another look was asked for, and what became of it.
+    """
 
     name: str
     id: str
@@ -23,33 +27,31 @@ class Row:
     final: str
     received: str
     late: bool
-    why: str
-    rules: str
-    folder: str
-    bundled: bool
+    why: str = ""
+    requests: str = ""
+    rules: str = ""
+    folder: str = ""
+    bundled: bool = False
 
 
 def render_class(
     results: Mapping[str, SubmissionResult],
     lines: Collection[GradeLine],
-    missing: Iterable[Absent],
+    listed: ClassList,
     bundled: Collection[str],
     words: Words,
-    names: Mapping[str, Sequence[tuple[str, str]]],
 ) -> str:
-    """Return the page, one row per person; ``bundled`` are the students of whom there is a bundle.
-
-    ``names`` has name and id of those who share a submission, as a class list gives them.
-    """
+    """Return the page, one row per person; ``bundled`` are the students of whom there is a bundle."""
     figures = statistics(results.values())
     order = {code: number for number, (code, _) in enumerate(figures.rules)}
     asked = [name for name in QUESTIONS if any(name in line.questions for line in lines)]
     rows = [
-        _row(line, results[line.student], asked, order, line.student in bundled, words, *person)
+        _row(line, person, results[line.student], asked, order, line.student in bundled, words)
         for line in lines
-        for person in names.get(line.student) or _authors(line)
+        for person in listed.behind(line)
     ]
-    rows += [_missing(person, asked) for person in missing]
+    rows += [_missing(person, asked) for person in listed.missing]
+    states = Counter(request.state for line in lines for request in line.requests)
     tests = {test.id: test for result in results.values() for test in result.tests}
     return template("class.html").render(
         t=words.text,
@@ -62,25 +64,25 @@ def render_class(
         titles={name: case_title(test, words) for name, test in tests.items()},
         rules=[(number, code, count, words.rule(code)) for number, (code, count) in enumerate(figures.rules)],
         statuses=sorted(Counter(row.status for row in rows).items()),
+        requests=[(state, states[state]) for state in STATES if states[state]],
     )
 
 
 def _row(
     line: GradeLine,
+    person: Listed,
     result: SubmissionResult,
     asked: Collection[str],
     order: Mapping[str, int],
     bundled: bool,
     words: Words,
-    name: str,
-    id: str,
 ) -> Row:
     graded = line.status != "not gradable"
     rules = broken_rules(result)
     earned = (line.questions.get(name) for name in asked)
     return Row(
-        name or line.who.name or line.student,
-        id,
+        person.name or line.student,
+        person.id or person.login,
         line.status,
         tuple(str(question.points) if question and question.max_points else "" for question in earned),
         f"{line.points}" if graded else "",
@@ -88,16 +90,11 @@ def _row(
         line.who.received[:16].replace("T", " "),
         line.who.late,
         _why(line, rules, words),
+        "; ".join(f"{request.case}: {words.text(f'stand.{request.state}')}" for request in line.requests),
         " ".join(str(order[code]) for code in rules if code in order),
         line.student,
         bundled,
     )
-
-
-def _authors(line: GradeLine) -> list[tuple[str, str]]:
-    """Return name and id of those who handed a submission in, as the download gives them: of members the name alone."""
-    first = (line.who.name or line.student, line.who.id or line.who.login)
-    return [first, *((member, "") for member in line.who.members)]
 
 
 def _why(line: GradeLine, rules: list[str], words: Words) -> str:
@@ -109,6 +106,5 @@ def _why(line: GradeLine, rules: list[str], words: Words) -> str:
     return "; ".join(filter(None, (", ".join(rules), open_todos)))
 
 
-def _missing(person: Absent, asked: Collection[str]) -> Row:
-    empty = ("",) * len(asked)
-    return Row(person.name or person.id, person.id, "missing", empty, "", "", "", False, "", "", "", False)
+def _missing(person: Listed, asked: Collection[str]) -> Row:
+    return Row(person.name or person.id, person.id, "missing", ("",) * len(asked), "", "", "", late=False)

@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.contract.questions import questions
@@ -24,8 +24,8 @@ STUDENT_FILES = ("results.json", "report.html", "report.md", "gradescope.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
-    """Someone enrolled of whom the run holds nothing."""
+class Listed:
+    """One person, as the class list names them or, where there is none, the download."""
 
     id: str
     name: str = ""
@@ -33,26 +33,44 @@ class Absent:
     email: str = ""
 
 
-def grades_csv(lines: Iterable[SubmissionResult | GradeLine], missing: Iterable[Absent] = ()) -> bytes:
-    """Return grades.csv, sorted by student; what was not graded or is held back stays empty, never 0."""
+@dataclass(frozen=True)
+class ClassList:
+    """What a class list says about a run: ``people`` who handed in, by student, ``missing`` of whom there is nothing.
+
+    A group is one student with several people.
+    """
+
+    people: Mapping[str, tuple[Listed, ...]] = field(default_factory=dict)
+    missing: tuple[Listed, ...] = ()
+
+    def behind(self, line: GradeLine) -> Sequence[Listed]:
+        """Return everyone whose work a line is; without a class list that knows them, what the download tells."""
+        who, listed = line.who, self.people.get(line.student, ())
+        if len(listed) > 1:
+            return listed
+        [own] = listed or [Listed(who.id)]
+        first = Listed(own.id, own.name or who.name, own.login or who.login, own.email or who.email)
+        return [first, *(Listed("", member) for member in who.members if not listed)]
+
+
+NO_LIST = ClassList()
+
+
+def grades_csv(lines: Iterable[SubmissionResult | GradeLine], listed: ClassList = NO_LIST) -> bytes:
+    """Return grades.csv, a row per person; what was not graded or is held back stays empty, never 0."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
-    rows = [_row(line if isinstance(line, GradeLine) else grade_line(line)) for line in lines]
-    rows += [_missing(person) for person in missing]
+    known = (line if isinstance(line, GradeLine) else grade_line(line) for line in lines)
+    rows = [_row(line, person) for line in known for person in listed.behind(line)]
+    rows += [_missing(person) for person in listed.missing]
     writer.writerows(sorted(rows))
     return table.getvalue().encode("utf-8", errors="replace")
 
 
-def _row(line: GradeLine) -> tuple[str, ...]:
-    who = (
-        line.who.id,
-        line.who.login,
-        line.who.name,
-        line.who.email,
-        line.who.received,
-        "yes" if line.who.late else "",
-    )
+def _row(line: GradeLine, person: Listed) -> tuple[str, ...]:
+    received, late = line.who.received, "yes" if line.who.late else ""
+    who = (person.id, person.login, person.name, person.email, received, late)
     points = [""] * (len(QUESTIONS) + len(TOTALS))
     if line.status == "graded":
         asked = (line.questions.get(name) for name in QUESTIONS)
@@ -62,15 +80,15 @@ def _row(line: GradeLine) -> tuple[str, ...]:
     return (for_csv(line.student), line.status, *points, *map(for_csv, who))
 
 
-def _missing(person: Absent) -> tuple[str, ...]:
+def _missing(person: Listed) -> tuple[str, ...]:
     empty = [""] * (len(QUESTIONS) + len(TOTALS))
     who = (person.id, person.login, person.name, person.email, "", "")
     return (for_csv(person.name or person.id), "missing", *empty, *map(for_csv, who))
 
 
-def write_grades(out: Path, results: Iterable[SubmissionResult | GradeLine], missing: Iterable[Absent] = ()) -> None:
+def write_grades(out: Path, lines: Iterable[GradeLine], listed: ClassList = NO_LIST) -> None:
     """Write ``out/grades.csv``."""
-    write_atomic(out / "grades.csv", grades_csv(results, missing))
+    write_atomic(out / "grades.csv", grades_csv(lines, listed))
 
 
 def student_files(

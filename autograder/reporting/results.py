@@ -8,7 +8,7 @@ from typing import Any, Literal
 from autograder.contract.questions import questions
 from autograder.findings import Finding
 from autograder.identity import NOBODY, Identity
-from autograder.reporting.standing import Standing
+from autograder.reporting.standing import Request, Standing
 
 SCHEMA = "autograder-results/1"
 
@@ -125,6 +125,7 @@ class GradeLine:
     rejected: Finding | None
     who: Identity = NOBODY
     final: float | None = None
+    requests: tuple[Request, ...] = ()
 
 
 def grade_line(result: SubmissionResult, standing: Standing | None = None) -> GradeLine:
@@ -142,4 +143,5 @@ def grade_line(result: SubmissionResult, standing: Standing | None = None) -> Gr
         result.rejected,
         result.who,
         final,
+        standing.requests if standing else (),
     )

@@ -17,6 +17,9 @@ class Override:
     date: str = ""
 
 
+STATES = ("open", "granted", "declined")
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What became of a student's request about one case."""

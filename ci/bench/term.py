@@ -71,7 +71,9 @@ def ours(size: int) -> Iterator[tuple[str, Counter[str]]]:
         with tempfile.TemporaryDirectory() as place:
             yield download.name, looked_through(lay_out(download, Path(place), packed=False), "auto", download.found)
             out, path = Path(place) / "out", lay_out(download, Path(place), packed=True)
-            autograder("grade", path, "-o", out, "--layout", download.packed_layout)
+            done = autograder("grade", path, "-o", out, "--layout", download.packed_layout)
+            if done.returncode:
+                print(f"{path.name}: {done.stderr}", file=sys.stderr)
             graded = [
                 (result.who.id or result.student, tag_of(out, result)) for result in recorded(out).results.values()
             ]

@@ -13,7 +13,7 @@ from reporting_samples import EVERY_KIND, FULL, MIXED, REJECTED
 from autograder.identity import Identity
 from autograder.reporting.feedback import POLICIES, visible
 from autograder.reporting.files import write_atomic
-from autograder.reporting.gradebook import COLUMNS, Absent, grades_csv, write_student
+from autograder.reporting.gradebook import COLUMNS, ClassList, Listed, grades_csv, write_student
 from autograder.reporting.results import grade_line
 from autograder.reporting.schema import from_row, row, to_bytes, to_json
 from autograder.reporting.words import LANGUAGES, Words
@@ -72,7 +72,9 @@ def test_grades_are_sorted_and_leave_ungraded_questions_empty():
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1"])
 def test_a_name_is_never_a_formula(name):
     who = Identity("canvas", name, name, name, name, received=name)
-    table = grades_csv([replace(FULL, student=name, who=who)], [Absent(name, name, name, name)]).decode()
+    table = grades_csv(
+        [replace(FULL, student=name, who=who)], ClassList({}, (Listed(name, name, name, name),))
+    ).decode()
     graded, missing = list(csv.reader(io.StringIO(table)))[1:]
     assert [graded[0], *graded[-6:-1]] == [f"'{name}"] * 6
     assert [missing[0], *missing[-6:-2]] == [f"'{name}"] * 5

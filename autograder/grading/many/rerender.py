@@ -61,26 +61,26 @@ def render(
     current = _under_present_policy(found.results, config)
     records = read_records_of(out, current)
     standings = _standings(current, records, config)
-    listed = enrolled(out, roster, current)
+    enrolment = enrolled(out, roster, current)
     _write_reports(out, current, standings, config, words)
-    lines = _write_class(out, current, standings, listed, words, len(found.problems))
-    return lines, (*found.problems, *listed.problems, *undated(current.values(), records, config))
+    lines = _write_class(out, current, standings, enrolment, words, len(found.problems))
+    return lines, (*found.problems, *enrolment.problems, *undated(current.values(), records, config))
 
 
 def _write_class(
     out: Path,
     results: Mapping[str, SubmissionResult],
     standings: Mapping[str, Standing],
-    listed: Enrolled,
+    enrolment: Enrolled,
     words: Words,
     unusable: int,
 ) -> list[GradeLine]:
     lines = [grade_line(result, standings[student]) for student, result in results.items()]
-    write_grades(out, lines, listed.absent)
+    write_grades(out, lines, enrolment.listed)
     bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
-    page = render_class(results, lines, listed.absent, bundled, words, listed.names)
+    page = render_class(results, lines, enrolment.listed, bundled, words)
     write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
-    write_atomic(out / RUN_FILE, run_file(results.values(), lines, len(listed.absent), unusable))
+    write_atomic(out / RUN_FILE, run_file(results.values(), lines, len(enrolment.listed.missing), unusable))
     return lines
 
 
@@ -117,12 +117,12 @@ def refresh(out: Path, config: Config, words: Words, roster: Path | None = None)
     current = _under_present_policy(found.results, config)
     records = read_records_of(out, current)
     standings = _standings(current, records, config)
-    listed = enrolled(out, roster, current)
-    _write_class(out, current, standings, listed, words, len(found.problems))
+    enrolment = enrolled(out, roster, current)
+    _write_class(out, current, standings, enrolment, words, len(found.problems))
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
     _write_reports(out, touched, standings, config, words)
-    return (*found.problems, *listed.problems, *undated(current.values(), records, config))
+    return (*found.problems, *enrolment.problems, *undated(current.values(), records, config))
 
 
 def put_back(out: Path, kept: Sequence[SubmissionResult], config: Config, words: Words) -> None:
