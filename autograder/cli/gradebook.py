@@ -15,7 +15,7 @@ WORTH = click.Choice(["refuse", "skip", "zero"])
 @click.argument("out", type=FOLDER)
 @click.option("--fill", "gradebook", type=FILE, required=True, help="The file that the platform exported.")
 @click.option("--to", type=PATH, help="The filled file; OUT/gradebook-<name of the file> by default.")
-@click.option("--column", default="", help="The column to fill, where several could be meant.")
+@click.option("--column", default="", help="The column, or nbgrader's assignment, where several are.")
 @click.option("--pending", type=WORTH, default="refuse", show_default=True, help="What points still pending are worth.")
 @click.option(
     "--ungradable", type=WORTH, default="refuse", show_default=True, help="What a file not gradable is worth."

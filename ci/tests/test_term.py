@@ -3,6 +3,7 @@
 import csv
 import re
 import shlex
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,12 @@ GRADEBOOK = """Student,ID,SIS User ID,SIS Login ID,Section,Paged Attention (1234
 "Kim, Bo",104,s104,bkim,S 1,
 "Đặng, Mai",105,s105,mdang,S 1,
 """
+MOODLE = {f"张伟_{n}_assignsubmission_file/paged_attention.py": text for n, text in ((731, solution()), (734, WRONG))}
+WORKSHEET = """编号,全名,邮箱,状态,成绩,最高分,可否修改,最后修改（提交）,最后修改（成绩）,评语
+参与者731,张伟,a@x.cn,已提交,,80.00,是,-,-,
+参与者734,张伟,b@x.cn,已提交,,80.00,是,-,-,
+参与者737,李娜,c@x.cn,未提交,,80.00,是,-,-,
+"""
 
 
 def test_both_languages_give_the_same_commands():
@@ -41,6 +48,8 @@ def course(tmp_path_factory) -> Path:
     (root / "gradebook.csv").write_text(GRADEBOOK, encoding="utf-8-sig")
     (root / "choose.csv").write_text("id,file\n103,lee_103_9003_a.py\n", encoding="utf-8")
     (root / "addresses.csv").write_text("id,name,email\nwzhang1,Wei Zhang,w1@x.edu\nalee,Ann Lee,a@x.edu\n", "utf-8")
+    (root / "moodle.zip").write_bytes(zipped({name: text.encode() for name, text in MOODLE.items()}))
+    (root / "worksheet.csv").write_text(WORKSHEET, encoding="gbk")
     (root / "starter.py").write_bytes((ROOT / "assignment" / "paged_attention.en.py").read_bytes())
     return root
 
@@ -83,3 +92,21 @@ def test_every_command_of_the_page_works_as_printed(course):
     assert (grades["101"], grades["103"], grades["104"], grades["105"]) == ("80", "80", "80", "")
     assert 0 < float(grades["102"]) < 80
     assert (course / "out" / "students" / "lee-103" / "received").is_dir()
+    pseudonyms = (course / "out" / "pseudonyms.csv").read_text(encoding="utf-8-sig")
+    nameless = [path.name for path in (course / "out" / "anonymous" / "students").iterdir()]
+    assert len(nameless) == 4
+    assert all(name in pseudonyms and "zhang" not in name for name in nameless)
+    assert len(list((course / "out" / "anonymous" / "bundles").glob("*.zip"))) == 4
+
+
+def test_moodles_worksheet_and_feedback_name_namesakes_by_their_numbers(course):
+    for line in printed_on("term.md"):
+        if "moodle" in line and not (course / "out-moodle" / "feedback-moodle.zip").exists():
+            done = autograder(*shlex.split(line)[1:], cwd=course)
+            assert done.returncode == 0, (line, done.stdout, done.stderr)
+    with (course / "out-moodle" / "gradebook-worksheet.csv").open(encoding="gbk", newline="") as file:
+        first, second, absent = (row["成绩"] for row in csv.DictReader(file))
+    assert (first, absent) == ("80", "")
+    assert 0 < float(second) < 80
+    with zipfile.ZipFile(course / "out-moodle" / "feedback-moodle.zip") as archive:
+        assert sorted(archive.namelist()) == [f"张伟_{n}_assignfeedback_file/report.html" for n in (731, 734)]
