@@ -130,9 +130,14 @@ def _content(result: SubmissionResult, words: Words, standing: Standing | None) 
 
 def _earned(words: Words, part: SubmissionResult | QuestionResult | TestResult) -> str:
     """Return the points of a part in words; readiness for a GPU has none."""
-    if part.max_points:
-        return words.text("page.of", points=part.points, max_points=part.max_points)
-    return words.text("readiness.points")
+    return _of_points(part.points, part.max_points, words.lang)
+
+
+@lru_cache(4096)
+def _of_points(points: int, max_points: int, lang: str) -> str:
+    if max_points:
+        return Words(lang).text("page.of", points=points, max_points=max_points)
+    return Words(lang).text("readiness.points")
 
 
 def _cases(section: Section, words: Words) -> Markup:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal
 
 from autograder.contract.questions import questions
@@ -71,17 +71,17 @@ class SubmissionResult:
         """``graded`` or ``not gradable``."""
         return "graded" if self.rejected is None else "not gradable"
 
-    @property
+    @cached_property
     def points(self) -> int:
         """Points earned so far."""
         return sum(test.points for test in self.tests)
 
-    @property
+    @cached_property
     def max_points(self) -> int:
         """Points that could be earned in the parts graded so far."""
         return sum(test.max_points for test in self.tests)
 
-    @property
+    @cached_property
     def questions(self) -> dict[str, QuestionResult]:
         """Every question that was graded, in order of appearance."""
         names = dict.fromkeys(test.question for test in self.tests)

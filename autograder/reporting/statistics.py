@@ -58,10 +58,9 @@ def _rules(results: Sequence[SubmissionResult]) -> list[tuple[str, int]]:
 def _cases(results: Sequence[SubmissionResult]) -> list[CaseStatistics]:
     seen: dict[str, list[tuple[TestResult, int]]] = defaultdict(list)
     for result in results:
-        total = result.points
         for test in result.tests:
             if test.max_points:
-                seen[test.id].append((test, total))
+                seen[test.id].append((test, result.points))
     return [_case(name, outcomes) for name, outcomes in seen.items()]
 
 
