@@ -49,6 +49,16 @@ def test_the_same_death_is_paid_once_however_much_time_there_was_until_it() -> N
     assert found == {"q3.grows_when_full": Verdict(whole.status, whole.finding), "q5.report": waits_for(3)}
 
 
+def test_what_two_todos_have_paid_for_waits_for_both() -> None:
+    hang = died("run.cpu", seconds="1")
+    found = verdicts({"q2.crowd": hang, "q3.grows_when_full": hang, "q5.report": hang})
+    assert found["q5.report"] == waits_for(2, 3)
+
+
+def test_a_fault_of_a_todo_that_its_own_question_does_not_show_is_charged_where_it_shows() -> None:
+    assert verdicts({"q5.report": Outcome("failed", WRONG, "q2")}) == {"q5.report": Verdict("failed", WRONG)}
+
+
 def test_another_death_is_another_fault() -> None:
     hang, greed = died("run.cpu", seconds="1"), died("run.memory", mib=512)
     found = verdicts({"q3.grows_when_full": hang, "q5.report": greed})
