@@ -175,8 +175,8 @@ def test_another_total_is_converted_only_on_request(tmp_path):
     result = replace(FULL, who=replace(FULL.who, platform="canvas", id="4000"), pending_points=0)
     with pytest.raises(SheetError, match="--scale"):
         export({"ada": result}, {"ada": Standing(80, 40)}, path, Terms())
-    for scale, mark in ((True, "50"), (False, "40")):
-        content = export({"ada": result}, {"ada": Standing(80, 40)}, path, Terms(scale=scale)).content
+    for scale, final, mark in ((True, 40, "50"), (False, 40, "40"), (True, 40.2, "50.25"), (False, 40.25, "40.25")):
+        content = export({"ada": result}, {"ada": Standing(80, final)}, path, Terms(scale=scale)).content
         assert importer("canvas", content)[0] == mark
 
 

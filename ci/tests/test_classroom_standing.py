@@ -39,6 +39,7 @@ LATE = Late(DUE, grace_minutes=10, percent=10.0, floor_percent=20.0)
         ("2026-11-03T00:30:00-05:00", replace(LATE, free_days=5), {"free_days": "0"}, 50),
         ("2026-11-03T00:30:00-05:00", LATE, {"due": "2026-11-05T00:00:00-05:00"}, 70),
         ("2026-11-02T01:59:01-05:00", replace(LATE, interval="hour", percent=1.0), {}, 67),
+        ("2026-11-03T01:59:01-05:00", replace(LATE, interval="hour", percent=1.0, free_days=1), {}, 67),
         ("2026-11-09T00:30:00-05:00", replace(LATE, cutoff_days=3), {}, 0),
         ("", LATE, {"received": "2026-11-02T01:00:00-05:00"}, 60),
         ("", LATE, {}, 70),

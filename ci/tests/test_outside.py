@@ -62,7 +62,9 @@ def test_what_is_shown_of_a_path_is_all_of_it_until_nobody_would_read_it() -> No
     assert len(shown("长" * 60_000).encode()) <= LONGEST_SHOWN
 
 
-@pytest.mark.parametrize("cell", ["=1", "+1", "-1", "@SUM(1)", "\t=1", " =1", "\n=1", "＝1", "|x", "%x"])
+@pytest.mark.parametrize(
+    "cell", ["=1", "+1", "-1", "@SUM(1)", "\t=1", " =1", "\n=1", "＝1", "＋1", "－1", "＠x", "｜x", "％x", "|x", "%x"]
+)
 def test_no_cell_of_a_table_is_a_formula(cell: str) -> None:
     assert for_csv(cell) == f"'{cell}"
 

@@ -109,3 +109,9 @@ def test_grading_again_names_what_differs():
     found = [(finding.code, finding.details["case"]) for finding in differences(stored, again)]
     cases = ("q2.basic", "q3.basic", "q4.basic", "q5.basic", "q2.refusal_changes_nothing", "q3.grows_when_full")
     assert found == [("bundle.differs", case) for case in (*cases, "q5.request")]
+
+
+def test_grading_again_names_another_end_that_costs_as_much():
+    tests = tuple(replace(t, status="failed") if t.id == "q5.request" else t for t in MIXED.tests)
+    found = differences(to_json(MIXED, WORDS), to_json(replace(MIXED, tests=tests), WORDS))
+    assert [(finding.code, finding.details["case"]) for finding in found] == [("bundle.differs", "q5.request")]

@@ -36,6 +36,14 @@ def test_order_and_repetition_do_not_matter(cpu, gpu):
     assert bytes_of(merge(merged, merged)) == bytes_of(merged)
 
 
+def test_a_file_that_one_side_could_not_grade_keeps_what_the_other_gave():
+    refused = replace(REJECTED, student=FULL.student, file=FULL.file, sha256=FULL.sha256, versions=FULL.versions)
+    merged = merge(FULL, replace(refused, device="cuda"))
+    assert (merged.status, merged.points) == ("graded", 80)
+    assert refused.rejected in merged.notes
+    assert merge(refused, replace(refused, device="cuda")).status == "not gradable"
+
+
 def test_a_fault_of_the_machine_stays_pending_and_is_named():
     merged = merge(FULL, LACKING)
     assert (merged.points, merged.max_points, merged.pending_points) == (95, 95, 5)

@@ -28,6 +28,14 @@ def test_results_json_follows_its_schema(sample, lang, policy):
     jsonschema.validate(to_json(visible(sample, policy), Words(lang)), SCHEMA)
 
 
+def test_a_question_shows_the_worst_of_its_cases_and_a_fault_before_a_death():
+    worst_first = ("failed", "could not run", "not attempted", "passed")
+    for start in range(len(worst_first)):
+        cases = [replace(FULL.tests[0], id=f"q1.{status}", status=status) for status in worst_first[start:]]
+        for tests in (cases, cases[::-1]):
+            assert replace(FULL, tests=tuple(tests)).questions["q1"].status == worst_first[start]
+
+
 def test_pending_points_are_not_lost_points():
     data = to_json(FULL, Words("en"))
     assert (data["points"], data["max_points"], data["pending_points"]) == (80, 80, 20)
