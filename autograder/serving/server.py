@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -81,8 +82,9 @@ class Server:
         try:
             with urlopen(self.url + path, timeout=TIMEOUT_S) as answer:
                 return str(answer.read().decode("utf-8", "replace"))
-        except (URLError, OSError, ValueError) as error:
-            reason = getattr(error, "reason", error)
+        except (URLError, OSError, ValueError, HTTPException) as error:
+            other = isinstance(error, HTTPException)
+            reason = "it speaks no HTTP" if other else getattr(error, "reason", error)
             raise ServingError(
                 f"{self.url}{path} does not answer ({reason}); start the server, or mend --url."
             ) from None

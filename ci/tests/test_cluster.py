@@ -11,6 +11,7 @@ import pytest
 from classes import make_class, solution
 from clusters import cluster
 from commands import ROOT, autograder, start_autograder
+from ports import ANSWERS, taken
 from test_batch import snapshot
 
 from autograder.grading.many.journal import recorded, rows
@@ -142,6 +143,32 @@ def test_without_a_scheduler_nothing_is_graded(tmp_path):
     done = autograder("grade", course, "-o", tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
     assert "No Dask scheduler of this version answers at tcp://127.0.0.1:9" in sentence(done)
     assert not list(rows(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_port_that_another_service_has_is_no_scheduler(tmp_path, answer):
+    course = make_class(tmp_path / "class", 1)
+    with taken(ANSWERS[answer]) as port:
+        address = f"tcp://127.0.0.1:{port}"
+        done = autograder("grade", course, "-o", tmp_path / "out", "--cluster", address)
+    assert f"No Dask scheduler of this version answers at {address}" in sentence(done)
+    assert not list(rows(tmp_path / "out"))
+
+
+def test_a_run_that_was_interrupted_goes_on_and_grades_nobody_twice(course, local, two_workers, tmp_path):
+    out = tmp_path / "out"
+    grader = start_autograder("grade", course, "-o", out, "--cluster", two_workers.address)
+    while not list(rows(out)):
+        assert grader.poll() is None
+        time.sleep(0.05)
+    grader.send_signal(signal.SIGINT)
+    assert grader.wait() == 130
+    before = [row["student"] for row in rows(out)]
+    assert autograder("grade", course, "-o", out, "--resume", "--cluster", two_workers.address).returncode == 1
+    assert snapshot(out) == local
+    assert [row["student"] for row in rows(out)][: len(before)] == before
+    graded = [row["student"] for row in rows(out) if row["rejected"] is None]
+    assert len(graded) == len(set(graded))
 
 
 def test_a_cluster_that_cannot_grade_is_refused(tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from commands import autograder
+from ports import ANSWERS, taken
 
 from autograder.serving.ledger import Shape, shape_of
 
@@ -166,6 +167,12 @@ def test_a_request_that_is_too_long_is_a_refusal(tmp_path):
 def test_a_server_of_another_kind_is_refused(tmp_path, server, said):
     with engine(**server) as url:
         assert_one_sentence(check(tmp_path, url), said)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_port_that_another_service_has_is_one_sentence(tmp_path, answer):
+    with taken(ANSWERS[answer]) as port:
+        assert_one_sentence(check(tmp_path, f"http://127.0.0.1:{port}"), "does not answer (")
 
 
 def test_no_server_no_program_and_a_failing_one(tmp_path):

@@ -1,5 +1,6 @@
 """The run's side of a cluster: it sends chunks, takes back rows and files, and is the only one that writes into OUT."""
 
+import asyncio
 import logging
 import platform
 from collections import deque
@@ -11,7 +12,8 @@ from importlib.metadata import version
 from time import monotonic
 from typing import Any
 
-from distributed import Client, Future, KilledWorker, wait
+from distributed import Client, Future, KilledWorker, Security, wait
+from distributed.comm.core import connect
 
 import autograder
 from autograder.contract.seed import read_seed
@@ -61,8 +63,10 @@ def _connected(address: str) -> Iterator[Client]:
     """Give a client of the scheduler; whatever is lost between them ends in one sentence, without Dask's own words."""
     logging.disable(logging.CRITICAL)
     try:
+        asyncio.run(asyncio.wait_for(_greeting(address), CONNECT_S))
         client = Client(address, timeout=CONNECT_S)
-    except (OSError, ValueError, TypeError) as error:
+    except Exception as error:  # another service may answer with anything
+        logging.disable(logging.NOTSET)
         raise ClusterError(
             f"No Dask scheduler of this version answers at {address}; start one with `dask scheduler`, or mend the "
             "address."
@@ -78,6 +82,12 @@ def _connected(address: str) -> Iterator[Client]:
     finally:
         client.close(timeout=LOOK_S)
         logging.disable(logging.NOTSET)
+
+
+async def _greeting(address: str) -> None:
+    """Exchange greetings with a scheduler; Dask's client alone would wait for ever for one from a silent port."""
+    comm = await connect(address, timeout=CONNECT_S, **Security().get_connection_args("client"))
+    comm.abort()
 
 
 @contextmanager
