@@ -50,12 +50,11 @@ def _prefill() -> list[Scenario]:
     boundaries.new(4, 91, 1).request("A", 273, 0).prefill("A")
     return [
         Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
-        boundaries.scenario("q2.boundaries"),
+        _beyond_half_precision(boundaries, grows=False).scenario("q2.boundaries"),
         Script().new(8, 1).arrive("A", 1).arrive("B", 3).arrive("C", 2).scenario("q2.block_size_one"),
-        _beyond_half_precision(
-            _long_table().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5)
-            .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).new(41, 4, 1).arrive("G", 164), grows=False,
-        ).scenario("q2.exact_fit"),
+        _long_table().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5)
+        .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).new(41, 4, 1).arrive("G", 164)
+        .scenario("q2.exact_fit"),
         Script().new(4, 4).fill().arrive("A", 5).request("B", 9).prefill("B", "B").arrive("C", 8).arrive("D", 1)
         .new(2, 4).arrive("F", 100).new(4, 3).hold("G", [0, 2], 6).vacate("G").arrive("H", 13)
         .new(2, 4).hold("I", [0], 4).arrive("J", 5).vacate("I").prefill("J").release("J").arrive("K", 7)
