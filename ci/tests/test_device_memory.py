@@ -56,4 +56,4 @@ def test_memory_is_read_after_many_calls_and_again_after_as_many(says) -> None:
     says(GROWS)
     seen = figures()
     assert (seen["driver_mib"], seen["driver_mib_grown"]) == (103, 2)
-    assert seen["tasks_added"] <= 1, "one may be a decoy's thread"
+    assert seen["tasks_added"] <= 2, "a decoy's thread, and the one before it on its way out"
