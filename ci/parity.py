@@ -28,7 +28,7 @@ from autograder.contract.seed import new_seed
 from autograder.grading.many.batch import Settings, grade_batch
 from autograder.grading.otter.plugin import run_autograder
 from autograder.intake.discover import Entry, discover
-from autograder.release.zip import build
+from autograder.release.zip import build, sources
 from autograder.reporting.schema import to_bytes
 from autograder.system import usable_cores
 
@@ -64,9 +64,8 @@ def main(paths: list[Path]) -> int:
 
 def seeded_course(course: Path) -> Path:
     """Copy what the zip is made of to ``course``, and give it a seed of its own."""
-    shutil.copytree(ROOT / "autograder", course / "autograder", ignore=shutil.ignore_patterns("dist", "__pycache__"))
-    for name in ("README.md", "LICENSE", "ci/requirements.lock"):
-        (course / name).parent.mkdir(exist_ok=True)
+    for name in sources(ROOT):
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, course / name)
     settings, table = (ROOT / "pyproject.toml").read_text("utf-8"), "[tool.autograder]\n"
     assert table in settings

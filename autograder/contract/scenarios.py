@@ -48,9 +48,11 @@ def _prefill() -> list[Scenario]:
         for r, length in zip("ABCD", lengths, strict=False):
             boundaries.arrive(r, length)
     boundaries.new(4, 91, 1).request("A", 273, 0).prefill("A")
+    with boundaries.quietly():
+        boundaries.new(520, 4, 1).arrive("W", 2049)  # a length that half precision rounds
     return [
         Script().new(8, 4).arrive("A", 6).scenario("q2.basic"),
-        _beyond_half_precision(boundaries, grows=False).scenario("q2.boundaries"),
+        boundaries.scenario("q2.boundaries"),
         Script().new(8, 1).arrive("A", 1).arrive("B", 3).arrive("C", 2).scenario("q2.block_size_one"),
         _long_table().new(3, 4).arrive("A", 12).new(2, 5).arrive("B", 3).arrive("C", 5)
         .new(6, 4).hold("D", [1], 4).hold("E", [4], 4).arrive("F", 16).new(41, 4, 1).arrive("G", 164)
@@ -102,14 +104,11 @@ def _long_table() -> Script:
     return script
 
 
-def _beyond_half_precision(script: Script, grows: bool) -> Script:
-    """Go on with lengths that half precision rounds; last, since what is wrong with short ones shows in those."""
+def _long_growth() -> Script:
+    """Grow over the end of a block at a length that half precision rounds."""
+    script = Script()
     with script.quietly():
-        script.new(520, 4, 1)
-        if grows:
-            script.hold("W", [*range(513)], 2049).decode("W", 5)
-        else:
-            script.arrive("W", 2049)
+        script.new(520, 4, 1).hold("W", [*range(513)], 2049, 14).decode("W", 5)
     return script
 
 
@@ -130,12 +129,11 @@ def _among_other_calls() -> Script:
 def _decode() -> list[Scenario]:
     return [
         Script().new(8, 4).hold("A", [5, 2], 6).decode("A").scenario("q3.basic"),
-        _beyond_half_precision(
-            _vast_block().new(8, 4).fill().hold("A", [1], 3).decode("A", 6)
-            .new(9, 3).hold("B", [0, 1], 4).decode("B", 3).new(3, 17, 1).hold("D", [2], 16).decode("D", 2)
-            .new(2, 300, 1).hold("E", [1], 300).decode("E").new(5, 200, 1).hold("G", [3], 71).decode("G", 2)
-            .new(50, 4, 1).hold("F", [7], 2).decode("F", 4), grows=True,
-        ).scenario("q3.grows_when_full"),
+        _vast_block().new(8, 4).fill().hold("A", [1], 3).decode("A", 6).new(9, 3).hold("B", [0, 1], 4).decode("B", 3)
+        .new(3, 17, 1).hold("D", [2], 16).decode("D", 2)
+        .new(2, 300, 1).hold("E", [1], 300).decode("E").new(5, 200, 1).hold("G", [3], 71).decode("G", 2)
+        .new(50, 4, 1).hold("F", [7], 2).decode("F", 4)
+        .scenario("q3.grows_when_full").followed_by(_long_growth().scenario("q3.grows_when_full")),
         Script().new(5, 1).hold("A", [3], 1).hold("B", [1], 1).decode("A", 2).decode("B")
         .new(6, 1).hold("C", [2, 0], 2).decode("C", 3).scenario("q3.block_size_one"),
         Script().new(8, 4).hold("A", [6, 1, 4], 12).decode("A", 5).new(6, 2).hold("B", [5, 0], 3).decode("B", 2)

@@ -72,14 +72,19 @@ def seed_files(root: Path) -> dict[str, bytes]:
     return {SEED: f"{read_seed(seed_file).text}\n".encode()} if seed_file else {}
 
 
+def sources(root: Path) -> list[Path]:
+    """Return everything the zip is made of, as paths below ``root``."""
+    paths = {path for pattern in _SOURCES for path in root.glob(pattern) if path.is_file()}
+    names = (path.relative_to(root) for path in sorted(paths))
+    return [name for name in names if "__pycache__" not in name.parts and name.parts[:2] != ZIP.parts[:2]]
+
+
 def sources_hash(root: Path) -> str:
     """Return one hash over everything the zip is made of."""
     digest = hashlib.sha256()
-    paths = {path for pattern in _SOURCES for path in root.glob(pattern) if path.is_file()}
-    for path in sorted(paths):
-        name = path.relative_to(root)
-        if "__pycache__" not in name.parts and name.parts[:2] != ZIP.parts[:2]:
-            digest.update(f"{name.as_posix()}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    for name in sources(root):
+        content = (root / name).read_bytes()
+        digest.update(f"{name.as_posix()}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 

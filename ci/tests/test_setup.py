@@ -2,19 +2,17 @@
 
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from commands import ROOT
 from environments import NOBODY, playable
+from ports import ANSWERS, taken
 
 REAL = sys.executable
 NOWHERE = "http://127.0.0.1:9/"
@@ -131,28 +129,6 @@ def unsigned(folder: Path) -> ssl.SSLContext:
     return context
 
 
-@contextmanager
-def silent(tls: ssl.SSLContext | None) -> Iterator[str]:
-    """Give the address of an index that takes every connection, and then never says a word."""
-    kept = []
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = listening.accept()
-                kept.append(connection)
-                with suppress(OSError):
-                    kept.append(tls.wrap_socket(connection, server_side=True) if tls else connection)
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=accept, daemon=True).start()
-        port = listening.getsockname()[1]
-        yield f"{'https' if tls else 'http'}://127.0.0.1:{port}/simple"
-        listening.shutdown(socket.SHUT_RDWR)
-    for connection in kept:
-        connection.close()
-
-
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("trouble", ["no answer", "no certificate"])
 def test_a_network_that_only_seems_to_be_there_ends_soon(checkout: Path, tmp_path: Path, installer, trouble) -> None:
@@ -161,7 +137,9 @@ def test_a_network_that_only_seems_to_be_there_ends_soon(checkout: Path, tmp_pat
     lock = checkout / "ci" / "requirements.lock"
     lock.write_text("click==8.3.0\n" + next(line for line in lock.open() if line.startswith("uv==")), encoding="utf-8")
     begun = time.monotonic()
-    with silent(unsigned(tmp_path) if trouble == "no certificate" else None) as address:
+    tls = unsigned(tmp_path) if trouble == "no certificate" else None
+    with taken(ANSWERS["silent"], tls) as port:
+        address = f"{'https' if tls else 'http'}://127.0.0.1:{port}/simple"
         there = {"PIP_INDEX_URL": address, "UV_INDEX_URL": address, "UV_HTTP_TIMEOUT": "5"}
         sentence = said(set_up(checkout, REAL, there))
     assert "network, proxy, certificates" in sentence

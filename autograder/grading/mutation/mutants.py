@@ -1,9 +1,9 @@
 """Mutants: wrong submissions that say which questions they must lose, as module files or as patches of the master.
 
 A module file names its fault in header lines ``# WRONG: ...`` and ``# LOSES: TODO 2 and q5``; with ``or``, any of those
-it names may be lost. A catalogue is a TOML
-file of patches: each table has ``lesson``, ``loses`` (a list of questions) and ``edits``, pairs of ``find`` and
-``replace`` applied to the solution that the catalogue's ``[master]`` table names by a relative ``path``.
+it names may be lost. A catalogue is a TOML file of patches: each table has ``lesson``, ``loses`` (a list of questions)
+and ``edits``, pairs of ``find`` and ``replace`` applied to the solution that the catalogue's ``[master]`` table names
+by a relative ``path``.
 """
 
 import re
