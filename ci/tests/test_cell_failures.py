@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from sandbox_samples import spawn
+from sandbox_samples import PATIENCE, spawn
 
 from autograder.sandbox.inside.newer_python import newer_python
 from autograder.sandbox.limits import MOST_NOTES
@@ -12,7 +12,7 @@ from autograder.sandbox.limits import MOST_NOTES
 def noted(*cells: str, helpers: dict[str, str] | None = None) -> list[tuple[str, int, object]]:
     """Return code, cell and the telling detail of every note."""
     with spawn() as child:
-        notes = child.load(cells, helpers=helpers)
+        notes = child.load(cells, helpers=helpers, room=PATIENCE)
     telling = ("error", "package", "magic", "python", "code", "count")
     return [
         (n["code"], n["details"]["cell"], next(n["details"][key] for key in telling if key in n["details"]))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sandbox_samples import CASE, LEDGER, RIGHT, SHORT, death, shared_server, spawn, trace
+from sandbox_samples import CASE, LEDGER, PATIENCE, RIGHT, SHORT, death, shared_server, spawn, trace
 
 from autograder.sandbox.client import Died, ForkServer, ServerDied
 
@@ -85,7 +85,7 @@ def test_a_stream_of_progress_ends_with_the_first_cell_that_cannot_come_next() -
 def test_threads_without_end_are_an_error_of_their_cell() -> None:
     bomb = "import threading\nwhile True: threading.Thread(target=threading.Event().wait, daemon=True).start()"
     with spawn() as child:
-        assert [note["details"]["error"] for note in child.load([bomb, RIGHT])] == ["RuntimeError"]
+        assert [note["details"]["error"] for note in child.load([bomb, RIGHT], room=PATIENCE)] == ["RuntimeError"]
         assert all("returned" in seen for seen in child.run(CASE))
 
 

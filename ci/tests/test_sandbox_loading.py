@@ -1,14 +1,14 @@
 """A notebook's cells run as in a notebook, and what cannot run costs its own cell only."""
 
 import pytest
-from sandbox_samples import CASE, LEDGER, RIGHT, load, spawn, trace
+from sandbox_samples import CASE, LEDGER, PATIENCE, RIGHT, load, spawn, trace
 
 
 def ledger(*cells: str) -> object:
     """Return what ``estimate_kv_cache_bytes()`` returns after these cells."""
     with spawn() as child:
-        child.load(cells)
-        return child.run([LEDGER])[0].get("returned")
+        child.load(cells, room=PATIENCE)
+        return child.run([LEDGER], PATIENCE)[0].get("returned")
 
 
 def test_a_failing_cell_does_not_stop_the_rest_and_is_noted_with_its_line() -> None:

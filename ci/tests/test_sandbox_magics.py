@@ -1,7 +1,7 @@
 """Cell magics: those whose body a kernel would run as Python keep it, and all others take it away."""
 
 import pytest
-from sandbox_samples import LEDGER, spawn
+from sandbox_samples import LEDGER, PATIENCE, spawn
 
 RUN_AS_PYTHON = ("%%time", "%%timeit", "%%capture", "%%capture output", "%%prun", "%%debug", "\n\n%%time")
 NOT_PYTHON = ("%%bash", "%%writefile solution.py", "%%html", "%%javascript", "%%markdown", "%%latex")
@@ -11,8 +11,8 @@ ANSWER = "def estimate_kv_cache_bytes(*args):\n    return 7\n"
 def answer(cell: str) -> tuple[object, list[str]]:
     """Return what the function answers that a cell defines, after one that defines it otherwise, and the notes."""
     with spawn() as child:
-        notes = child.load([ANSWER.replace("7", "1"), cell])
-        return child.run([LEDGER])[0]["returned"], [f"{note['code']} {note['details']}" for note in notes]
+        notes = child.load([ANSWER.replace("7", "1"), cell], room=PATIENCE)
+        return child.run([LEDGER], PATIENCE)[0]["returned"], [f"{note['code']} {note['details']}" for note in notes]
 
 
 @pytest.mark.parametrize("magic", RUN_AS_PYTHON)
