@@ -18,7 +18,6 @@ from autograder.findings import Finding
 from autograder.grading.confined import confined_server
 from autograder.grading.many.received import Received, keep_received
 from autograder.grading.one.grade_one import Graded, grade_one
-from autograder.grading.one.hidden_test_files import hidden_test_files
 from autograder.identity import Identity
 from autograder.intake.discover import Entry
 from autograder.intake.disk import read_file
@@ -63,7 +62,6 @@ def work(job: Job, pipe: Connection, parent: int) -> None:
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     words = Words(job.lang)
-    hidden_test_files("cpu")
     gc.freeze()  # what is loaded by now stays, and need not be searched for garbage at every submission
     try:
         with confined_server(job.allow_weak, job.device) as server:

@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.findings import Finding
 from autograder.grading.many.work import BEGUN, Job, work
+from autograder.grading.one.hidden_test_files import hidden_test_files
 from autograder.intake.discover import Entry
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.schema import row
@@ -38,6 +39,7 @@ class Worker:
         self._start()
 
     def _start(self) -> None:
+        hidden_test_files("cpu")  # Otter's import, paid once for every process that is forked from here on
         context = multiprocessing.get_context("fork")
         self.pipe, child_end = context.Pipe()
         self._process = context.Process(target=work, args=(self._job, child_end, os.getpid()), daemon=True)
