@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from autograder.reporting.gradebook import QUESTIONS, ClassList, Listed
-from autograder.reporting.report import case_title, language, template
+from autograder.reporting.report import case_title, template
 from autograder.reporting.results import GradeLine, SubmissionResult
 from autograder.reporting.standing import STATES
 from autograder.reporting.statistics import BINS, broken_rules, statistics
@@ -53,9 +53,7 @@ def render_class(
     rows += [_missing(person, asked) for person in listed.missing]
     states = Counter(request.state for line in lines for request in line.requests)
     tests = {test.id: test for result in results.values() for test in result.tests}
-    return template("class.html").render(
-        t=words.text,
-        language=language(words),
+    return template("class.html", words.lang).render(
         rows=sorted(rows, key=lambda row: row.name),
         asked=asked,
         figures=figures,

@@ -19,10 +19,9 @@ def is_possible(result: SubmissionResult) -> bool:
 
 
 def _is_possible_test(test: TestResult) -> bool:
-    points = (test.points, test.max_points)
     return (
-        all(type(name) is str for name in (test.id, test.question))
+        type(test.id) is type(test.question) is str
         and test.status in WORST_FIRST
-        and all(type(number) is int for number in points)
+        and type(test.points) is type(test.max_points) is int
         and 0 <= test.points <= test.max_points <= _MOST_POINTS
     )

@@ -77,17 +77,17 @@ class Section:
 def render_report(result: SubmissionResult, words: Words, standing: Standing | None = None) -> tuple[str, str]:
     """Return the report as one HTML page that needs nothing else, and as Markdown."""
     content = _content(result, words, standing)
-    return template("report.html").render(content), template("report.md").render(content)
+    return template("report.html", words.lang).render(content), template("report.md", words.lang).render(content)
 
 
 def render_html(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as one HTML page alone."""
-    return template("report.html").render(_content(result, words, standing))
+    return template("report.html", words.lang).render(_content(result, words, standing))
 
 
 def render_markdown(result: SubmissionResult, words: Words, standing: Standing | None = None) -> str:
     """Return the report as Markdown alone."""
-    return template("report.md").render(_content(result, words, standing))
+    return template("report.md", words.lang).render(_content(result, words, standing))
 
 
 def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], words: Words) -> str:
@@ -98,27 +98,14 @@ def render_index(bundles: Iterable[tuple[SubmissionResult | GradeLine, str]], wo
         "pending": sum(result.pending_points > 0 for result, _ in rows),
         "rejected": sum(result.rejected is not None for result, _ in rows),
     }
-    return template("bundles.html").render(
-        t=words.text, language=language(words), rows=rows, count=words.text("bundles.count", **counts)
-    )
-
-
-def language(words: Words) -> str:
-    """Return the language as HTML names it."""
-    return "zh-CN" if words.lang == "zh" else "en"
+    return template("bundles.html", words.lang).render(rows=rows, count=words.text("bundles.count", **counts))
 
 
 def _content(result: SubmissionResult, words: Words, standing: Standing | None) -> Mapping[str, Any]:
     return {
         "standing": standing or Standing(result.points, result.points),
-        "number": number,
         "request": block(result),
         "result": result,
-        "words": words,
-        "language": language(words),
-        "t": words.text,
-        "earned": partial(_earned, words),
-        "cases": _cases,
         "broken_cells": broken_cells(result.notes, words),
         "notes": [n for n in result.notes if n.code not in NO_PYTHON and not n.code.startswith(UNGRADED)],
         "sections": [_section(name, question, result, words) for name, question in result.questions.items()],
@@ -140,7 +127,7 @@ def _of_points(points: int, max_points: int, lang: str) -> str:
     return Words(lang).text("readiness.points")
 
 
-def _cases(section: Section, words: Words) -> Markup:
+def _cases(words: Words, section: Section) -> Markup:
     rows = tuple((section.titles[test.id], test.status, _earned(words, test)) for test in section.tests)
     return _cases_table(rows, words.lang)
 
@@ -148,7 +135,7 @@ def _cases(section: Section, words: Words) -> Markup:
 @lru_cache(4096)
 def _cases_table(rows: tuple[tuple[str, str, str], ...], lang: str) -> Markup:
     """Return the table of a question's cases; in a large class many students share the same one."""
-    return Markup(template("cases.html").render(rows=rows, t=Words(lang).text))
+    return Markup(template("cases.html", lang).render(rows=rows))
 
 
 def _is_readiness(result: SubmissionResult) -> bool:
@@ -218,8 +205,11 @@ def case_title(test: TestResult, words: Words) -> str:
 
 
 @cache
-def template(name: str) -> Template:
-    """Return a template, with the styles and scripts that its page needs in it."""
+def template(name: str, lang: str) -> Template:
+    """Return a template in a language, with the styles and scripts that its page needs in it.
+
+    Texts come by filters, which Jinja carries out once where nothing in them varies.
+    """
     environment = Environment(
         loader=PackageLoader("autograder.reporting"),
         autoescape=name.endswith(".html"),
@@ -232,11 +222,22 @@ def template(name: str) -> Template:
         text = (files("autograder.reporting") / "templates" / file).read_text(encoding="utf-8")
         hashed = b64encode(sha256(text.encode()).digest()).decode()
         environment.globals |= {kind: Markup(text), f"{kind}_hash": hashed}
+    words = Words(lang)
     environment.globals |= {
+        "words": words,
+        "language": "zh-CN" if lang == "zh" else "en",
         "svg": blockview.svg,
         "picture": blockview.text,
         "diagram": tableview.svg,
         "way": tableview.way,
     }
-    environment.filters["md"] = for_markdown
+    environment.filters |= {
+        "t": words.text,
+        "sentence": words.sentence,
+        "advice": words.advice,
+        "earned": partial(_earned, words),
+        "cases": partial(_cases, words),
+        "number": number,
+        "md": for_markdown,
+    }
     return environment.get_template(f"{name}.jinja")

@@ -84,8 +84,10 @@ class SubmissionResult:
     @cached_property
     def questions(self) -> dict[str, QuestionResult]:
         """Every question that was graded, in order of appearance."""
-        names = dict.fromkeys(test.question for test in self.tests)
-        return {name: _add_up([t for t in self.tests if t.question == name]) for name in names}
+        asked: dict[str, list[TestResult]] = {}
+        for test in self.tests:
+            asked.setdefault(test.question, []).append(test)
+        return {name: _add_up(tests) for name, tests in asked.items()}
 
 
 def under_policy(result: SubmissionResult, gpu: str) -> SubmissionResult:
@@ -96,7 +98,8 @@ def under_policy(result: SubmissionResult, gpu: str) -> SubmissionResult:
         cpu = tuple(test for test in result.tests if test.question not in questions().of("gpu"))
         return replace(result, tests=cpu, pending_points=0)
     graded = sum(test.max_points for test in result.tests if test.question in questions().of("gpu"))
-    return replace(result, pending_points=max(0, questions().parts["gpu"] - graded) if gpu == "required" else 0)
+    pending = max(0, questions().parts["gpu"] - graded) if gpu == "required" else 0
+    return result if pending == result.pending_points else replace(result, pending_points=pending)
 
 
 def _add_up(tests: list[TestResult]) -> QuestionResult:
