@@ -28,13 +28,17 @@ def kept_list(out: Path) -> Roster | None:
     return read_roster(out / ROSTER) if (out / ROSTER).is_file() else None
 
 
+def keep_list(out: Path, given: Path | None) -> None:
+    """Let the list ``given`` stay with a run from now on."""
+    if given and given.resolve() != (out / ROSTER).resolve():
+        write_atomic(out / ROSTER, given.read_bytes())
+
+
 def enrolled(out: Path, given: Path | None, results: Mapping[str, SubmissionResult]) -> Enrolled:
-    """Match a run with the list ``given``, which stays with it as ``out/roster.csv``, or with the one that did."""
+    """Match a run with the list ``given``, or with the one that stays with it as ``out/roster.csv``."""
     roster = read_roster(given) if given else kept_list(out)
     if roster is None:
         return Enrolled()
-    if given and given.resolve() != (out / ROSTER).resolve():
-        write_atomic(out / ROSTER, given.read_bytes())
     return on_list(((student, result.who) for student, result in results.items()), roster)
 
 

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autograder.classroom.enrolled import enrolled
 from autograder.classroom.records import HOLDS, Students
 from autograder.outside.text import for_csv
 from autograder.reporting.files import write_atomic
@@ -37,7 +38,7 @@ def release(out: Path, results: Mapping[str, SubmissionResult], names: Iterable[
 
 def _named(path: Path, results: Mapping[str, SubmissionResult], names: Iterable[str]) -> tuple[Students, list[str]]:
     """Return the students of a run, and which of them these names mean, each once."""
-    students = Students({student: result.who for student, result in results.items()})
+    students = Students(results, enrolled(path.parent, None, results).listed)
     return students, list(dict.fromkeys(students.called(name, path) for name in names))
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.classroom.late import Extension
-from autograder.identity import Identity
 from autograder.outside.text import for_csv
+from autograder.reporting.gradebook import NO_LIST, ClassList
 from autograder.reporting.results import SubmissionResult
 from autograder.reporting.standing import STATES, Override, Request
 from autograder.reporting.words import Words
@@ -36,10 +36,10 @@ class Records:
     pins: dict[str, str] = field(default_factory=dict)
 
 
-def read_records_of(out: Path, results: Mapping[str, SubmissionResult]) -> Records:
+def read_records_of(out: Path, results: Mapping[str, SubmissionResult], listed: ClassList = NO_LIST) -> Records:
     """Read what lies beside the run in ``out``; raise :class:`SheetError` for a row that fits nobody or nothing."""
     records = Records()
-    students = Students({student: result.who for student, result in results.items()})
+    students = Students(results, listed)
     for row, path in _rows(out / "overrides.csv", OVERRIDES):
         student = students.called(row["id"], path)
         own = records.overrides.setdefault(student, [])
@@ -84,13 +84,21 @@ def kept_beside(runs: Iterable[Path]) -> dict[str, bytes]:
 
 
 class Students:
-    """Students of a run by every name that a row may give: folder, id, login or address."""
+    """Students of a run by every name that a row may give: folder, id, login or address.
 
-    def __init__(self, authors: Mapping[str, Identity]) -> None:
+    A group is one of them; a row that names one of its members alone is refused, since it would hold for all.
+    """
+
+    def __init__(self, results: Mapping[str, SubmissionResult], listed: ClassList = NO_LIST) -> None:
         self._known: dict[str, set[str]] = {}
-        for student, who in authors.items():
-            names = {student, who.id, who.login, who.email} - {""}
-            for name in names | set(map(for_csv, names)):  # as our own tables write them
+        self._groups: dict[str, str] = {}
+        for student, result in results.items():
+            who, people = result.who, listed.people.get(student, ())
+            names = {student, who.id, who.login, who.email}
+            inside = {*who.members, *(name for one in people for name in (one.id, one.name, one.login, one.email))}
+            if who.members or len(people) > 1:
+                self._groups |= dict.fromkeys(inside - names - {""}, student)
+            for name in {*names, *map(for_csv, names)} - {""}:  # as our own tables write them
                 self._known.setdefault(name, set()).add(student)
 
     def called(self, name: str, path: Path) -> str:
@@ -99,6 +107,8 @@ class Students:
         if len(found) != 1:
             what = "nobody" if not found else f"{len(found)} students"
             how = "write the student as the first column of grades.csv does"
+            if group := self._groups.get(name):
+                what, how = f"one of the group '{group}'", f"a row holds for all of a group, so write '{group}'"
             raise SheetError(f"{path} speaks of '{name}', which is {what} in this run; {how}.")
         return next(iter(found))
 

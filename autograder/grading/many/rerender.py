@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from autograder.classroom.enrolled import Enrolled, enrolled
+from autograder.classroom.enrolled import Enrolled, enrolled, keep_list
 from autograder.classroom.records import Records, kept_beside, read_records_of
 from autograder.classroom.stand import stand, undated
 from autograder.config import Config
@@ -59,9 +59,10 @@ def render(
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     current = _under_present_policy(found.results, config)
-    records = read_records_of(out, current)
-    standings = _standings(current, records, config)
     enrolment = enrolled(out, roster, current)
+    records = read_records_of(out, current, enrolment.listed)
+    standings = _standings(current, records, config)
+    keep_list(out, roster)
     _write_reports(out, current, standings, config, words)
     lines = _write_class(out, current, standings, enrolment, words, len(found.problems))
     return lines, (*found.problems, *enrolment.problems, *undated(current.values(), records, config))
@@ -80,7 +81,7 @@ def _write_class(
     bundled = {path.stem for path in (out / "bundles").glob("*.zip")}
     page = render_class(results, lines, enrolment.listed, bundled, words)
     write_atomic(out / CLASS_PAGE, page.encode("utf-8", "replace"))
-    write_atomic(out / RUN_FILE, run_file(results.values(), lines, len(enrolment.listed.missing), unusable))
+    write_atomic(out / RUN_FILE, run_file(results.values(), lines, enrolment.listed, unusable))
     return lines
 
 
@@ -115,9 +116,10 @@ def refresh(out: Path, config: Config, words: Words, roster: Path | None = None)
     """
     found = usable(out)
     current = _under_present_policy(found.results, config)
-    records = read_records_of(out, current)
-    standings = _standings(current, records, config)
     enrolment = enrolled(out, roster, current)
+    records = read_records_of(out, current, enrolment.listed)
+    standings = _standings(current, records, config)
+    keep_list(out, roster)
     _write_class(out, current, standings, enrolment, words, len(found.problems))
     plain = Standing(0, 0)
     touched = {s: r for s, r in current.items() if replace(standings[s], points=0, final=0) != plain}
@@ -153,7 +155,7 @@ def _under_present_policy(results: Mapping[str, SubmissionResult], config: Confi
 
 def standings_of(out: Path, results: Mapping[str, SubmissionResult], config: Config) -> dict[str, Standing]:
     """Return how everyone stands, after what lies beside the run in ``out``."""
-    return _standings(results, read_records_of(out, results), config)
+    return _standings(results, read_records_of(out, results, enrolled(out, None, results).listed), config)
 
 
 def _standings(results: Mapping[str, SubmissionResult], records: Records, config: Config) -> dict[str, Standing]:
