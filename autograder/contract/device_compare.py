@@ -36,9 +36,12 @@ def device_deviation(scenario: Scenario, trace: list[Any]) -> Deviation | None:
 
 
 def _first_on_device(scenario: Scenario, seen: list[dict[str, Any]]) -> Deviation | None:
-    question = questions().judged_as(scenario.question).id
+    table, owner = questions(), questions().judged_as(scenario.question).id
     for i, operation in enumerate(scenario.operations):
         finding = None
+        if operation.name in ("watched", "settle"):
+            call = next(o.name for o in reversed(scenario.operations[:i]) if o.name not in ("watched", "settle"))
+            owner = table.owner.get(call, owner)
         if operation.name == "watched":
             finding = judge_watched(scenario.operations[:i], seen[i - 1], seen[i].get("returned"))
         elif operation.name == "settle" and seen[i]["state"] != seen[i - 2]["state"]:
@@ -51,7 +54,7 @@ def _first_on_device(scenario: Scenario, seen: list[dict[str, Any]]) -> Deviatio
             _, size, _, _ = scenario.operations[i - 1].args
             finding = _of_pool(seen[i - 2].get("returned"), seen[i].get("returned"), size)
         if finding:
-            return Deviation(i - 1, finding, question)
+            return Deviation(i - 1, finding, owner)
     return None
 
 

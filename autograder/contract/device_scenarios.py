@@ -57,7 +57,8 @@ def many_calls(device: str) -> tuple[Operation, ...]:
 
 
 def _scenario(id: str, draw: Random, script: Script, *last: Operation) -> Scenario:
-    return Scenario(id, question_of(id), (*watched(script.operations, draw), *last, Operation("gone", ())))
+    forms = [(*watched(form, draw), *last, Operation("gone", ())) for form in script.scenario(id).forms]
+    return Scenario(id, question_of(id), *forms[:1], (), *forms[1:])
 
 
 def _ledger(draw: Random) -> list[Scenario]:

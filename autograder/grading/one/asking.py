@@ -75,8 +75,11 @@ class Asking:
         if scenario.by_hand and self._used_is_lost(scenario):
             return self._by_hand(scenario)
         outcome = first if first and first.status == "not attempted" else self._alone(scenario, first)
-        if outcome.status not in ("failed", "could not run") or not self._together:
-            return outcome  # what a device saw of a call is judged with that call: no part of a case stands alone
+        if outcome.status not in ("failed", "could not run"):
+            return outcome
+        if not self._together:  # what a device saw of a call is judged with that call: no part of a case stands alone
+            foreign = outcome.status == "could not run" or not self._is_own(scenario, outcome)
+            return self._by_hand(scenario) if scenario.by_hand and foreign else outcome
         if self._only_what_follows_died(scenario, outcome):
             return PASSED
         if scenario.question != self._table.given_code and self._may_be_foreign(scenario, outcome):
@@ -143,7 +146,7 @@ class Asking:
     def _used_is_lost(self, scenario: Scenario) -> bool:
         """Tell whether another TODO whose calls a case uses has lost a point."""
         others = (self._table.owner[name] for name in self._calls_of(scenario) & self._table.owner.keys())
-        return any(self._lost(question) for question in others if question != scenario.question)
+        return any(self._lost(other) for other in others if other != self._table.judged_as(scenario.question).id)
 
     def _calls_of(self, scenario: Scenario) -> set[str]:
         return {call.name for operation in scenario.operations for call in calls_of(operation)}
@@ -206,8 +209,9 @@ class Asking:
         return self._hurry if self._costly else 1.0
 
     def _lost(self, question: str) -> bool:
-        known = (self._outcomes.get(case.id, PASSED) for case in self._table[question].cases)
-        return any(outcome.status != "passed" for outcome in known)
+        """Tell whether a question, or the one on a device that is judged as it, has lost a point."""
+        judged = {id: self._table.judged_as(self._table.cases[id].question).id for id in self._outcomes}
+        return any(judged[id] == question and outcome.status != "passed" for id, outcome in self._outcomes.items())
 
 
 def part(device: str, seed: Seed) -> tuple[Mapping[str, Scenario], Compare]:
