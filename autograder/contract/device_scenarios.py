@@ -1,6 +1,7 @@
 """The named scenarios of g1 to g4: what the CPU cases ask, on a device, with every call watched."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from random import Random
 
 from autograder.contract.cell_bytes import unique_cells
@@ -8,7 +9,7 @@ from autograder.contract.decoys import beside_a_pool, drawn_for, watched
 from autograder.contract.ledger import LAYOUT, TOTAL
 from autograder.contract.operations import Operation
 from autograder.contract.questions import question_of
-from autograder.contract.scenario import Scenario, Script
+from autograder.contract.scenario import Operations, Scenario, Script
 from autograder.contract.seed import PUBLIC, Seed
 
 LEDGER_DTYPES = {"float32": 4, "float16": 2, "bfloat16": 2, "float8": 1}
@@ -57,8 +58,11 @@ def many_calls(device: str) -> tuple[Operation, ...]:
 
 
 def _scenario(id: str, draw: Random, script: Script, *last: Operation) -> Scenario:
-    forms = [(*watched(form, draw), *last, Operation("gone", ())) for form in script.scenario(id).forms]
-    return Scenario(id, question_of(id), *forms[:1], (), *forms[1:])
+    def looked_at(form: Operations) -> Operations:
+        return (*watched(form, draw), *last, Operation("gone", ())) if form else ()
+
+    plain = script.scenario(id)
+    return replace(plain, operations=looked_at(plain.operations), by_hand=looked_at(plain.by_hand))
 
 
 def _ledger(draw: Random) -> list[Scenario]:

@@ -36,11 +36,6 @@ class Scenario:
         return replace(self, operations=self.operations + other.operations, by_hand=self.by_hand + other.by_hand)
 
     @property
-    def forms(self) -> tuple[Operations, ...]:
-        """The ways in which the case is asked, the one that comes first in front."""
-        return (self.operations, self.by_hand) if self.by_hand else (self.operations,)
-
-    @property
     def form_by_hand(self) -> "Scenario":
         """The case with its states set by hand."""
         return replace(self, operations=self.by_hand, by_hand=())
