@@ -69,6 +69,8 @@ class Asking:
         """Return the outcome of the form that decides."""
         first = self._fetched.pop(scenario.id, None)
         if not self._together:
+            if scenario.by_hand and self._used_is_lost(scenario):
+                scenario = scenario.form_by_hand
             first = self._attempt(scenario, alone=False)
         if first is PASSED:
             return first
