@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "ci" / "tests")]
 
-from hunting import ARCHIVES, NOTEBOOKS, TARGETS, peak_mib, raw, watched  # noqa: E402
+from hunting import TARGETS, peak_mib, raw, watched  # noqa: E402
+from hunting_seeds import ARCHIVES, NOTEBOOKS  # noqa: E402
 
 ROUND = 50
 MOST_MIB = 300

@@ -117,6 +117,8 @@ def test_only_what_lives_beside_student_code_imports_torch(path):
     assert not {n for n in imported(path) if n.split(".")[0] == "torch"}
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_no_module_is_longer_than_the_house_allows(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+def test_no_module_is_longer_than_the_house_allows():
+    ours = [*modules(), *(ROOT.parent / "ci").glob("*.py"), *(ROOT.parent / "ci").glob("[bt]*/*.py")]
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in ours}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+    assert len(ours) > 400

@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 from intake_outcomes import code, fill, outcome, read_one
-from odd_files import (
-    OLDER,
-    OPEN,
-    bomb,
-    crowded,
-    ipynb,
-    noise,
-    percent,
-    zipped,
-)
+from large_files import bomb, crowded, noise
+from odd_files import OLDER, OPEN, ipynb, percent, zipped
 
 from autograder.findings import Finding
 from autograder.intake.discover import discover

@@ -10,17 +10,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from intake_outcomes import outcome, read_one
-from odd_files import (
-    RIGHT,
-    big_outputs,
-    code_cell,
-    ipynb,
-    markdown,
-    notebook,
-    percent,
-    text,
-    zipped,
-)
+from large_files import big_outputs
+from odd_files import RIGHT, code_cell, ipynb, markdown, notebook, percent, text, zipped
 
 from autograder.intake.notebook import without_outputs
 from autograder.intake.script import markdown_cells, script_cells

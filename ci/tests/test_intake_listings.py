@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from listings import LISTINGS, STOP, Listing
+from listing import STOP, Listing
+from listings import LISTINGS
 from odd_files import OPEN, ipynb, zipped
 
 from autograder.intake.discover import discover
