@@ -1,6 +1,7 @@
 """Whatever bytes come back, the trusted side ends with a frame or a ProtocolError."""
 
 import contextlib
+import copy
 import json
 import struct
 from typing import Any
@@ -140,4 +141,4 @@ def test_a_value_that_is_not_of_the_vocabulary_is_refused(value: Any) -> None:
     state = {"managers": {}, "requests": {}}
     assert traces_of(Frame({"traces": [[{"returned": 1, "state": state}]]}), [1]) == [[{"returned": 1, "state": state}]]
     with pytest.raises(ProtocolError):
-        traces_of(Frame({"traces": [[{"returned": value, "state": state}]]}), [1])
+        traces_of(Frame({"traces": [[{"returned": copy.deepcopy(value), "state": state}]]}), [1])  # it is read in place
