@@ -49,6 +49,13 @@ def test_leaving_a_cell_leaves_all_of_it() -> None:
     assert noted("import sys\nsys.exit()\nx = 1", "assert 'x' not in globals()") == [("cell.failed", 1, "SystemExit")]
 
 
+@pytest.mark.parametrize(
+    "clearing", ["for name in [n for n in globals() if n[0] != '_']: del globals()[name]", "globals().clear()"]
+)
+def test_a_notebook_may_clear_its_names_away(clearing: str) -> None:
+    assert noted(clearing, "%time x = 1", "!ls\nassert x == 1") == []
+
+
 def test_what_goes_on_stays_within_its_cell_when_cells_run_cells() -> None:
     source = "get_ipython().run_cell('x = 1\\n1/0\\ny = 2')\n1/0\nz = 3"
     assert noted(source, "assert (x, y, z) == (1, 2, 3)") == [("cell.went_on", 1, "ZeroDivisionError")] * 2
@@ -106,6 +113,23 @@ def test_a_guarded_import_of_what_is_absent_fails_as_it_does_elsewhere(package: 
     assert noted(cell) == []
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import contextlib\nthere = False\nwith contextlib.suppress(ImportError):\n    import absent\n    there = True",
+        "def load(): import absent\ntry:\n    load()\n    there = True\nexcept ImportError:\n    there = False",
+        "try:\n    there = bool(__import__('absent'))\nexcept Exception as error:\n    there = error.name != 'absent'",
+    ],
+)
+def test_a_guard_may_be_a_context_or_stand_where_the_import_is_called_from(cell: str) -> None:
+    assert noted(f"{cell}\nassert not there") == []
+
+
+def test_a_context_that_catches_something_else_guards_no_import() -> None:
+    cell = "import contextlib\nwith contextlib.suppress(KeyError):\n    import absent\nabsent.f()"
+    assert noted(cell) == [("cell.absent", 1, "absent")]
+
+
 def test_asking_for_an_absent_package_says_no() -> None:
     assert noted("from importlib.util import find_spec\nassert find_spec('absent') is None") == []
 
@@ -145,6 +169,11 @@ def test_a_cell_can_write_a_module_and_run_one() -> None:
 def test_a_magic_that_does_not_run_its_cell_is_named_unless_it_shows_something(magic: str) -> None:
     expected = [] if magic == "html" else [("cell.magic", 1, f"%%{magic}")]
     assert noted(f"%%{magic}\nx = 1", "assert 'x' not in globals()") == expected
+
+
+def test_magics_may_come_from_an_extension_beside_the_notebook() -> None:
+    extension = "def load_ipython_extension(shell):\n    shell.register_magic_function(lambda line: 7, 'line', 'seven')"
+    assert noted("%load_ext autoreload\n%load_ext own\nx = %seven\nassert x == 7", helpers={"own.py": extension}) == []
 
 
 def test_a_magic_of_the_student_s_own_runs() -> None:

@@ -8,8 +8,6 @@ from autograder.contract.operations import Operation
 from autograder.findings import Finding
 from autograder.sandbox.client import Child, Died, Reply, Request, Server, only_trace, request_for
 
-MAX_LEFT_OUT = 1
-"""Cells that are left out one by one; where a further one has to be stopped, it and all that follow are."""
 ROOM = 2
 MEASURED = ("run.cpu", "run.idle", "run.wall")
 """Limits that a machine's load can reach by itself: the cells run once more, with more room, before one counts."""
@@ -23,13 +21,14 @@ _WHY_MISSING = {
 
 
 class LoadedSubmission:
-    """Runs operations on a submission's cells; a cell that hangs or kills the child is left out and noted."""
+    """Runs operations on a submission's cells; of a cell that hangs or kills the child the definitions are left."""
 
     def __init__(self, server: Server, cells: Sequence[str], helpers: Mapping[str, str] | None = None) -> None:
         server.begin_submission()
         self._server, self._cells, self._helpers = server, cells, helpers
         self._child: Child | None = None
-        self._skip: tuple[int, ...] = ()
+        self._skip: frozenset[int] = frozenset()
+        self._lean: frozenset[int] = frozenset()
         self._stopped: dict[int, Finding] = {}
         self._noted: Sequence[dict[str, Any]] | None = None
         self._room = 1
@@ -104,17 +103,18 @@ class LoadedSubmission:
                 raise self._unloadable
             self._child = self._server.spawn()
             try:
-                noted = self._child.load(self._cells, self._skip, self._helpers, self._room)
+                noted = self._child.load(self._cells, self._skip, self._helpers, self._room, self._lean)
                 self._noted = noted if self._noted is None else self._noted
             except Died as died:
                 self._loading_s += self._child.cpu_s
                 self.close()
-                self._leave_out(died)
+                self._ask_less(died)
             else:
                 self._loading_s += self._child.cpu_s
                 return self._child
 
-    def _leave_out(self, died: Died) -> None:
+    def _ask_less(self, died: Died) -> None:
+        """Give the cells more room; then run the definitions alone: of this cell, of all from a second on, of all."""
         code, cell = died.finding.code, died.finding.details.get("cell")
         if code in MEASURED and self._room < ROOM:
             self._room = ROOM
@@ -122,12 +122,19 @@ class LoadedSubmission:
             self._short_of_memory.add(cell)
         elif not isinstance(cell, int):
             self._unloadable = died
-        elif len(self._skip) < MAX_LEFT_OUT:
-            self._skip = (*self._skip, cell)
+        elif not self._lean:
+            self._lean = frozenset({cell})
             self._stopped[cell] = Finding("cell.stopped", {"cell": cell, "why": code})
-        else:
-            self._skip = (*self._skip, *range(cell, len(self._cells) + 1))
+        elif cell in self._lean and (code not in MEASURED or self._lean in ({cell}, self._from(1))):
+            self._skip |= {cell}
+        elif len(self._lean) == 1:
+            self._lean |= self._from(cell)
             self._stopped[cell] = Finding("cell.skipped", {"cell": cell, "why": code})
+        else:  # the cells above took the time
+            self._lean = self._from(1)
+
+    def _from(self, first: int) -> frozenset[int]:
+        return frozenset(range(first, len(self._cells) + 1))
 
 
 def _rank(note: Finding) -> tuple[bool, int]:

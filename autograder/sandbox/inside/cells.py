@@ -18,6 +18,7 @@ _FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future
 _AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _COMPOUND = (ast.If, ast.With, ast.Try, ast.For, ast.While)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_WORK = (ast.Call, ast.Await, ast.ListComp, ast.SetComp, ast.DictComp)
 
 
 def compile_cell(source: str, name: str, flags: int, lines_above: int = 0) -> tuple[CodeType, int, str]:
@@ -37,7 +38,7 @@ def compile_cell(source: str, name: str, flags: int, lines_above: int = 0) -> tu
         code = compile(source, name, "exec", flags, dont_inherit=True)
     except SyntaxError as error:
         if "from __future__" in str(error.msg):  # a kernel compiles statement by statement, so the order is free
-            code = compile_statements(sorted(_statements(source, name, flags), key=_is_late), name, flags)
+            code = compile_statements(statements_of(source, name, flags), name, flags)
         else:
             source = translated(source)
             _remember(source, name)
@@ -54,9 +55,17 @@ def translated(source: str) -> str:
         return source
 
 
+@lru_cache(maxsize=2)
+def statements_of(source: str, name: str, flags: int) -> list[ast.stmt]:
+    """Return the statements of a cell's Python text."""
+    tree = compile(source, name, "exec", flags | _AWAIT | ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    return tree.body
+
+
 def statements_after(line: int, source: str, name: str, flags: int) -> list[ast.stmt]:
     """Return the statements of a cell's Python text that begin below the one in which ``line`` lies."""
-    statements = _statements(source, name, flags)
+    statements = statements_of(source, name, flags)
     end = next((s.end_lineno or line for s in statements if _first_line(s) <= line <= (s.end_lineno or line)), line)
     return [statement for statement in statements if _first_line(statement) > end]
 
@@ -74,9 +83,17 @@ def defined_by(statements: list[ast.stmt]) -> Iterator[str]:
             yield from defined_by([child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)])
 
 
+def only_definitions(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Return what imports, defines or names something without calling anything, and the branches that choose among it.
+
+    A cell magic stays, since a definition may lie in its cell. Branches are stripped in place.
+    """
+    return [statement for statement in statements if _defines(statement)]
+
+
 def compile_statements(statements: list[ast.stmt], name: str, flags: int) -> CodeType:
-    """Return the code of some of a cell's statements."""
-    module = ast.Module(body=statements, type_ignores=[])
+    """Return the code of some of a cell's statements; what is imported from the future comes first."""
+    module = ast.Module(body=sorted(statements, key=_is_late), type_ignores=[])
     code: CodeType = compile(module, name, "exec", flags | _AWAIT, dont_inherit=True)
     return code
 
@@ -96,11 +113,19 @@ def _remember(source: str, name: str) -> None:
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
 
 
-@lru_cache(maxsize=2)
-def _statements(source: str, name: str, flags: int) -> list[ast.stmt]:
-    tree = compile(source, name, "exec", flags | _AWAIT | ast.PyCF_ONLY_AST, dont_inherit=True)
-    assert isinstance(tree, ast.Module)
-    return tree.body
+def _defines(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.If | ast.Try):
+        for part in (statement, *getattr(statement, "handlers", ())):
+            for field in ("body", "orelse", "finalbody"):
+                if block := getattr(part, field, None):
+                    setattr(part, field, only_definitions(block) or [ast.copy_location(ast.Pass(), block[0])])
+        return True
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        return not any(isinstance(node, _WORK) for node in ast.walk(statement))
+    if isinstance(statement, ast.Expr):
+        called = getattr(statement.value, "func", None)
+        return isinstance(called, ast.Attribute) and called.attr == "run_cell_magic"
+    return isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom))
 
 
 def _is_late(statement: ast.stmt) -> bool:

@@ -2,6 +2,7 @@
 
 import builtins
 import sys
+import threading
 import time
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,8 @@ import torch
 from autograder.sandbox.inside import event_loop
 from autograder.sandbox.inside.inert import INERT
 
+_NAP_S = 0.002
+_sleep = time.sleep
 _set_deterministic = torch._C._set_deterministic_algorithms
 
 
@@ -19,12 +22,18 @@ def furnish() -> ModuleType:
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, display=INERT, exit=INERT, quit=INERT, In=[], Out={})
     builtins.input = lambda *_: ""
-    time.sleep = lambda _: None  # a demonstration that takes its time is not a hang
+    time.sleep = _nap
     event_loop.install()
     torch.compile = _not_compiled
     torch.use_deterministic_algorithms = _deterministic
     sys.modules["__main__"] = module
     return module
+
+
+def _nap(_: Any) -> None:
+    """Stand in for ``time.sleep``: what takes its time is no hang, and a thread that waits beside it does not work."""
+    if threading.current_thread() is not threading.main_thread():
+        _sleep(_NAP_S)
 
 
 def _not_compiled(model: Any = None, **_: Any) -> Any:

@@ -1,7 +1,8 @@
 """Packages that are not here, made inert where the student's own code imports them, and those that always are.
 
-An import that the student guards (``try: import google.colab`` ... ``except ImportError``) fails as it does anywhere
-else where the package is missing: the branch taken is the one for it.
+An import that the student guards (``try: import google.colab`` ... ``except ImportError``, or ``with suppress(...)``),
+where it stands or where it is called from, fails as it does anywhere else where the package is missing: the branch
+taken is the one for it.
 """
 
 import ast
@@ -85,20 +86,33 @@ def _importer() -> FrameType | None:
 
 
 def _guarded(importer: FrameType) -> bool:
-    """Tell whether the import stands in a ``try`` whose ``except`` is meant for it."""
+    """Tell whether the import, or a call that led to it, stands in a block that is meant to catch its failure."""
+    frame: FrameType | None = importer
+    while frame:
+        if frame.f_code.co_filename.startswith("<") and _is_guarded(frame.f_code.co_filename, frame.f_lineno):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_guarded(name: str, line: int) -> bool:
     try:
-        tree = ast.parse(source_of(importer.f_code.co_filename))
+        tree = ast.parse(source_of(name))
     except (SyntaxError, ValueError):
         return False
-    line = importer.f_lineno
     return any(
-        node.body[0].lineno <= line <= (node.body[-1].end_lineno or line) and any(map(_catches, node.handlers))
+        _catches(node) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or line)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Try)
+        if isinstance(node, ast.Try | ast.With)
     )
 
 
-def _catches(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    return any(isinstance(node, ast.Name) and node.id in _IMPORT_ERRORS for node in ast.walk(handler.type))
+def _catches(block: ast.Try | ast.With) -> bool:
+    if isinstance(block, ast.With):
+        suppressed = [item.context_expr for item in block.items if "suppress" in ast.unparse(item.context_expr)]
+        return any(map(_names_import_errors, suppressed))
+    return any(handler.type is None or _names_import_errors(handler.type) for handler in block.handlers)
+
+
+def _names_import_errors(expression: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in _IMPORT_ERRORS for node in ast.walk(expression))

@@ -1,5 +1,6 @@
 """A notebook's cells run as a kernel runs them, except that a failing statement costs a statement."""
 
+import builtins
 import linecache
 from collections.abc import Mapping
 from types import CodeType
@@ -10,7 +11,9 @@ from autograder.sandbox.inside.cells import (
     compile_cell,
     compile_statements,
     defined_by,
+    only_definitions,
     statements_after,
+    statements_of,
 )
 from autograder.sandbox.inside.encode import MAX_TEXT, type_name
 from autograder.sandbox.inside.event_loop import EventLoop
@@ -39,14 +42,17 @@ class Notebook:
         self.names = furnish().__dict__
         shell = ZMQInteractiveShell(self.names, self._run, self._note, modules)
         self.names["get_ipython"] = shell.get_ipython
+        setattr(builtins, "get_ipython", shell.get_ipython)  # noqa: B010 - there as well when names are cleared away
         self._absent = let_imports_pass(modules, {"IPython": shell.module()})
         self._cell = self._flags = 0
+        self._lean = False
+        self._inputs: list[str] = self.names["In"]
         self._loop: EventLoop | None = None
 
-    def run(self, source: str, number: int) -> None:
-        """Run one cell; whatever goes wrong in it is noted, and nothing is raised."""
-        self._cell = number
-        self.names["In"].append(source)
+    def run(self, source: str, number: int, lean: bool = False) -> None:
+        """Run one cell, or only its definitions; whatever goes wrong in it is noted, and nothing is raised."""
+        self._cell, self._lean = number, lean
+        self._inputs.append(source)
         try:
             self._run(source, 0)
         except BaseException as error:
@@ -60,6 +66,8 @@ class Notebook:
         name = cell_name(self._cell)
         try:
             code, self._flags, text = compile_cell(source, name, self._flags, lines_above)
+            if self._lean:
+                code = compile_statements(only_definitions(statements_of(text, name, self._flags)), name, self._flags)
         except SyntaxError as error:
             self._note_syntax(error, source, lines_above)
             return
@@ -83,9 +91,10 @@ class Notebook:
     def _rest(self, error: BaseException, code: CodeType, text: str) -> CodeType | None:
         """Return the statements after the failing one, unless they define anew what is there: a kernel keeps that."""
         line = next((t.tb_lineno for t in _frames(error) if t.tb_frame.f_code is code), None)
-        if line is None or isinstance(error, _STOP):
+        if line is None or isinstance(error, _STOP) or line > text.rstrip().count("\n"):
             return None
         statements = statements_after(line, text, code.co_filename, self._flags)
+        statements = only_definitions(statements) if self._lean else statements
         if not statements or any(map(self._is_there, defined_by(statements))):
             return None
         return compile_statements(statements, code.co_filename, self._flags)

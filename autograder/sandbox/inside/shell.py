@@ -1,5 +1,6 @@
 """What ``get_ipython()`` returns: magics that run code do so, those that define modules too, the rest does nothing."""
 
+import importlib
 import io
 import os
 import shlex
@@ -43,6 +44,8 @@ class ZMQInteractiveShell(Inert):
             return self._evaluate(line)
         if name == "run" and line:
             return self._run_file(shlex.split(line)[0])
+        if name in ("load_ext", "reload_ext") and self._helpers.find_spec(line.strip(), None):
+            return importlib.import_module(line.strip()).load_ipython_extension(self)
         if name in ("env", "set_env") and "=" in line:
             variable, value = line.split("=", 1)
             os.environ[variable.strip()] = value.strip()

@@ -1,8 +1,8 @@
 """The only code of ours beside the student's: loads a submission, then carries out one case after another.
 
-Requests are ``{"cells": [...], "skip": [...], "helpers": {path: text}}`` once, then ``{"cases": [[[name, argument,
-...], ...], ...]}`` with the payloads of ``fill`` as blobs. Replies are ``{"cell": number}`` before each cell, then
-``{"loaded": [note, ...]}``, then ``{"traces": [[observation, ...], ...]}`` with the bytes of tensors as blobs.
+Requests are ``{"cells": [...], "skip": [...], "lean": [...], "helpers": {path: text}}`` once, then ``{"cases": [[[name,
+argument, ...], ...], ...]}`` with the payloads of ``fill`` as blobs. Replies are ``{"cell": number}`` before each cell,
+then ``{"loaded": [note, ...]}``, then ``{"traces": [[observation, ...], ...]}`` with the bytes of tensors as blobs.
 """
 
 import os
@@ -32,7 +32,7 @@ def serve(
         first = next(frames).data
         notebook = Notebook(first["helpers"])
         _seed(0)  # Python seeds this one anew in every forked process
-        _load(notebook, first["cells"], frozenset(first["skip"]), replies)
+        _load(notebook, first["cells"], frozenset(first["skip"]), frozenset(first["lean"]), replies)
         _send(replies, pack({"loaded": notebook.notes}))
         for frame in frames:
             _send(replies, _run(frame, partial(executor, notebook.names)))
@@ -51,12 +51,12 @@ def _run(frame: Frame, executor: Callable[[Iterable[bytes]], Executor]) -> bytes
     return pack({"traces": traces}, encoder.blobs)
 
 
-def _load(notebook: Notebook, cells: Sequence[str], skip: frozenset[int], replies: int) -> None:
-    """Run the cells but those to skip, and say before each which one it is."""
+def _load(notebook: Notebook, cells: Sequence[str], skip: frozenset[int], lean: frozenset[int], replies: int) -> None:
+    """Run the cells but those to skip, of some only the definitions, and say before each which one it is."""
     for number, source in enumerate(cells, start=1):
         if number not in skip:
             _send(replies, pack({"cell": number}))
-            notebook.run(source, number)
+            notebook.run(source, number, number in lean)
 
 
 def _frames(requests: int) -> Iterator[Frame]:

@@ -70,13 +70,20 @@ class Child:
         self._watch = Watchdog(self._pid, budget)
 
     def load(
-        self, cells: Sequence[str], skip: Iterable[int] = (), helpers: Mapping[str, str] | None = None, room: float = 1
+        self,
+        cells: Sequence[str],
+        skip: Iterable[int] = (),
+        helpers: Mapping[str, str] | None = None,
+        room: float = 1,
+        lean: Iterable[int] = (),
     ) -> list[dict[str, Any]]:
         """Run the cells but those to skip (numbers from 1) and return what was noted; raise Died.
 
-        ``helpers`` are texts of modules by path, for the cells to import; ``room`` multiplies the usual time.
+        Of the ``lean`` ones only the definitions are run. ``helpers`` are texts of modules by path, for the cells to
+        import; ``room`` multiplies the usual time.
         """
-        request = pack({"cells": list(cells), "skip": sorted(skip), "helpers": dict(helpers or {})})
+        numbers = {"skip": sorted(skip), "lean": sorted(lean)}
+        request = pack({"cells": list(cells), **numbers, "helpers": dict(helpers or {})})
         self._cells = len(cells)
         try:
             [notes] = self._converse(request, [self._loaded], self._limits.load_cpu_s, room)
