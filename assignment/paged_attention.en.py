@@ -40,10 +40,11 @@
 # |---|---|---|---|
 # | medium; little code, sharp edges | Python, a little PyTorch indexing, an idea of keys and values | a GPU, vLLM | about two hours: Steps 1 to 3 take 30 minutes, TODO 1 to 4 take 15, 20, 25 and 15, the end 15 |
 #
-# **How to work.** Run the cells from top to bottom; after a restart of the kernel, begin at the top again. Where you
-# are asked to *predict*, type a guess first. A wrong guess costs nothing, and your own code will answer it. After each
-# TODO a check tells you how it went, and hands you a line that shows any failure. Its cases are public and few. Grading
-# uses other, hidden cases, so a passed check is a good sign and not a mark.
+# **How to work.** Run the cells from top to bottom; after a restart of the kernel, begin at the top again (a
+# `NameError` says that a cell above has not been run). Where you are asked to *predict*, type a guess first. A wrong
+# guess costs nothing, and your own code will answer it. After each TODO a check tells you how it went, and hands you a
+# line that shows any failure. Its cases are public and few. Grading uses other, hidden cases, so a passed check is a
+# good sign and not a mark.
 
 # %% [markdown]
 # ## Set up

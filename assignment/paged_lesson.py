@@ -36,6 +36,7 @@ import threading
 import time
 import torch
 import traceback
+import unicodedata
 import zipfile
 
 # -------------------- speech --------------------
@@ -119,6 +120,7 @@ class Misshapen:
     words: str
     shape: tuple[int, ...] = ()
     nothing: bool = False
+    mixed: bool = False
 
 
 def number_pool(manager: Any) -> Any:
@@ -152,7 +154,7 @@ def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
         return Misshapen(say("the read has changed the pool", "读取时改动了池"))
     if not torch.equal(cache, cache[:, :1].expand_as(cache)):
         mixed = say("rows put together from several rows of the pool", "一行里混进了池中好几行的数")
-        return Misshapen(mixed)
+        return Misshapen(mixed, mixed=True)
     return [int(row) for row in cache[:, 0].tolist()]
 
 # -------------------- state --------------------
@@ -400,7 +402,8 @@ def guilty_line(error: BaseException) -> str:
         return ""
     lines = traceback.extract_tb(error.__traceback__)
     first, last = lines[own[0]], lines[own[-1]]
-    ways = [first] if isinstance(error, RecursionError) else [last] if first.name == last.name else [first, last]
+    once = first.name == last.name or first.lineno == last.lineno  # a list comprehension is a call of its own
+    ways = [first] if isinstance(error, RecursionError) else [last] if once else [first, last]
     return " → ".join(say(f"line {way.lineno}: {way.line}", f"第 {way.lineno} 行：{way.line}") for way in ways)
 
 
@@ -638,6 +641,9 @@ def rule(question: str) -> str:
 # A failed step, and where in the student's function to look for its cause.
 
 
+CHANGING = ("pop", "popleft", "remove", "append", "extend", "insert", "clear", "sort", "reverse")
+
+
 class Failure(NamedTuple):
     """The first wrong step of a case: what is right, what came, the state around it, and the student's own values."""
 
@@ -659,13 +665,25 @@ def function_of(question: str) -> Callable[..., Any] | None:
 
 def line_of(question: str, *beginnings: str) -> str:
     """Return the line of the student's function that begins with the first of these that any line begins with."""
+    return _first_line(question, *(f" *{re.escape(beginning)}" for beginning in beginnings))
+
+
+def changing_line(question: str) -> str:
+    """Return the first line of the student's function that changes a request or the pool, a line that only reads left out."""
+    of_whom = r"(req|self)\.\w+(\[[^=]*\])*"
+    return _first_line(
+        question, rf".*{of_whom}\.({'|'.join(CHANGING)})\(", rf" *(del +)?{of_whom} *([-+*/%]|//)?=[^=]", r" *del "
+    )
+
+
+def _first_line(question: str, *patterns: str) -> str:
     try:
         lines, first = inspect.getsourcelines(function_of(question) or len)
     except (OSError, TypeError):
         return ""
-    for beginning in beginnings:
+    for pattern in patterns:
         for number, line in enumerate(lines, max(first, 1)):
-            if line.strip().startswith(beginning):
+            if re.match(pattern, line):
                 return say(f"Look at line {number}: {line.strip()}", f"请看第 {number} 行：{line.strip()}")
     return ""
 
@@ -784,7 +802,7 @@ def read_advice(failure: Failure) -> tuple[str, str]:
     got, state = failure.got, failure.after
     pieces, joined = line_of("q4", "blocks", "cat_blocks"), line_of("q4", "cat_blocks")
     if failure.after != failure.before:
-        return "", line_of("q4", "req.", "self.free_blocks") or joined
+        return "", changing_line("q4") or joined
     if isinstance(got, Misshapen):
         return _misshapen(got, failure, pieces, joined)
     if not isinstance(got, list):
@@ -814,6 +832,9 @@ def _misshapen(got: Misshapen, failure: Failure, pieces: str, joined: str) -> tu
     if got.nothing:
         return say("Nothing was returned. Is the given `return` line still there?",
                    "什么也没有返回。给定的 `return` 那一行还在吗？"), line_of("q4", "return", "print") or joined  # fmt: skip
+    if got.mixed:
+        return say("A row of the pool is one token with all its features; only join the blocks, do not reshape their rows.",
+                   "池的一行是一个 token 的全部特征；只要把各块接起来，不要把行拆开重排。"), joined  # fmt: skip
     if len(shape) == 3:
         return say("The pieces lie on top of one another; they should follow one another, along the token dimension.",
                    "各段叠在了一起；应当沿 token 那一维首尾相接。"), joined  # fmt: skip
@@ -988,6 +1009,11 @@ INKS = {".": "currentColor", "?": "currentColor", "!": "#fff"}
 RED = 'fill="#b00020" stroke-width="2"'
 
 
+def room(text: str) -> int:
+    """Return how many pixels the text takes at most in a picture, where a Chinese character is as wide as it is high."""
+    return sum(14 if unicodedata.east_asian_width(sign) in "WF" else 8 for sign in text)
+
+
 def cell(x: int, y: int, symbol: str, look: str = "", moved: bool = False) -> str:
     """Return one slot as SVG; ``moved`` underlines what the last step changed."""
     fill = look or LOOKS.get(symbol) or f'fill="hsl({ord(symbol) * 67 % 360} 65% 80%)"'
@@ -1033,14 +1059,14 @@ def svg(state: Snapshot, before: Snapshot | None = None) -> str:
         for i, symbol in enumerate(symbols):
             parts.append(cell(LEFT + i * SIDE, y, symbol, moved=symbol != earlier[i]))
         parts.append(f'<text x="{LEFT + 6 + state.block_size * SIDE}" y="{y + 15}">{html.escape(label)}</text>')
-        widest = max(widest, state.block_size * SIDE + 8 * len(label))
+        widest = max(widest, state.block_size * SIDE + room(label))
     rows = state.num_blocks
     for name, count in homeless(state).items():
         shown, label = min(count, 8), homeless_label(name, count)
         parts.append(f'<text x="22" y="{rows * ROW + 17}" text-anchor="end">∅</text>')
         parts += [cell(LEFT + i * SIDE, rows * ROW + 2, name, RED) for i in range(shown)]
         parts.append(f'<text x="{LEFT + 6 + shown * SIDE}" y="{rows * ROW + 17}">{html.escape(label)}</text>')
-        widest = max(widest, shown * SIDE + 9 * len(label))
+        widest = max(widest, shown * SIDE + room(label))
         rows += 1
     width = max(widest + LEFT + 14, 120)
     return (
@@ -1136,16 +1162,18 @@ def diagram(state: Snapshot, name: str, token: int | None = None) -> Figure:
                 end = TOP + table[i] * ROW
                 parts.append(_arrow(table_x + 40, y + 12, pool_x - 24, end + 12, chosen))
             parts.append(_arrow(width_of_block + 2, y + 12, table_x - 18, y + 12, chosen))
+    widest = 0
     for block in range(state.num_blocks):
         y = TOP + block * ROW
         symbols, label = slots(state, block)
+        widest = max(widest, room(label))
         parts.append(f'<text x="{pool_x - 4}" y="{y + 17}" text-anchor="end">{block}</text>')
         for place, symbol in enumerate(symbols):
             parts.append(cell(pool_x + 4 + place * SIDE, y + 2, symbol))
         parts.append(f'<text x="{pool_x + 10 + size * SIDE}" y="{y + 17}">{html.escape(label)}</text>')
     if 0 <= followed < len(table) and token is not None:
         parts.append(_ring(pool_x + 4 + token % size * SIDE, TOP + table[followed] * ROW + 2))
-    width, height = pool_x + size * SIDE + 70, TOP + max(logical, state.num_blocks) * ROW + 6
+    width, height = pool_x + size * SIDE + 10 + max(widest, 60), TOP + max(logical, state.num_blocks) * ROW + 6
     title = say(f"{name}: block table {list(table)}", f"{name}：块表 {list(table)}")
     drawing = (
         f'<svg role="img" aria-label="{html.escape("; ".join([title, *told]))}" viewBox="0 0 {width} {height}" '
@@ -1260,11 +1288,8 @@ def stepper(steps: list[str], frames: list[Figure]) -> Figure:
 # ``play``: a story of the student's own, drawn step by step, with what their code made of it.
 
 
-TODO_CELLS = {
-    "allocate_for_prefill": "TODO 2",
-    "allocate_for_decode": "TODO 3",
-    "get_physical_cache": "TODO 4",
-}
+TODO_CELLS = {name: f"TODO {question[1:]}" for question, name in FUNCTIONS.items()}
+CLASSES = ("KVCacheManager", "Request")
 
 
 def play(num_blocks: int, block_size: int, *steps: str) -> None:
@@ -1321,10 +1346,13 @@ def said(outcome: object) -> str:
     """Return an outcome in words, with the line it came from and what to do about a missing method."""
     if not isinstance(outcome, Raised):
         return in_words(outcome)
-    lost = [cell for method, cell in TODO_CELLS.items() if outcome.kind == "AttributeError" and method in outcome.words]
-    if lost:
-        return say(f"run the cell of {lost[0]} (again): the class does not have it now",
-                   f"请（重新）运行 {lost[0]} 的单元格：类里现在没有它")  # fmt: skip
+    if outcome.kind in ("AttributeError", "NameError"):
+        for name, cell in TODO_CELLS.items():
+            if f"'{name}'" in outcome.words:
+                return say(f"run the cell of {cell} (again): {name} is not there now",
+                           f"请（重新）运行 {cell} 的单元格：现在没有 {name}")  # fmt: skip
+    if outcome.kind == "NameError" and any(f"'{name}'" in outcome.words for name in CLASSES):
+        return run_the_classes()
     return f"{outcome.words} ({outcome.line})" if outcome.line else outcome.words
 
 
@@ -1340,12 +1368,20 @@ def unrolled(steps: tuple[str, ...]) -> list[tuple[str, Step]]:
     return pairs
 
 
+def run_the_classes() -> str:
+    """Return what to do where the two given classes are not there."""
+    return say("Run the cell with the two given classes (Step 4) first.", "请先运行 Step 4 里定义两个类的单元格。")
+
+
 def new_manager(num_blocks: int, block_size: int, head_dim: int, **options: Any) -> Any:
     """Return a pool of the student's own class; say which cell to run where it is not there."""
     make = notebook.names.get("KVCacheManager")
-    if make is None or "Request" not in notebook.names:
-        raise StoryError(say("Run the cell with the two given classes (Step 4) first.",
-                             "请先运行 Step 4 里定义两个类的单元格。"))  # fmt: skip
+    if not (isinstance(make, type) and isinstance(notebook.names.get("Request"), type)):
+        raise StoryError(run_the_classes())
+    for name, value in notebook.names.items():
+        if name[0] != "_" and callable(getattr(builtins, name, None)) and not callable(value):
+            raise StoryError(say(f"A cell has given Python's own name {name!r} to something else: run `del {name}` in a new cell.",
+                                 f"有个单元格把 Python 自带的名字 {name!r} 用作了别的：请新建单元格运行 `del {name}`。"))  # fmt: skip
     return make(num_blocks, block_size, head_dim, **options)
 
 
@@ -1356,12 +1392,24 @@ def play_line(num_blocks: int, block_size: int, steps: list[str]) -> str:
 
 def invariants(manager: Any, requests: list[Any]) -> list[str]:
     """Return the broken rules in words; an empty list means that all hold."""
-    return broken_invariants(snapshot(manager, name_requests(requests)))
+    try:
+        return broken_invariants(snapshot(manager, name_requests(requests)))
+    except (AttributeError, TypeError):
+        return [take_a_pool_and_a_list()]
 
 
 def show(manager: Any, requests: list[Any], caption: str = "") -> None:
     """Draw the pool: who holds which block, which slots are used, wasted, free or lost."""
-    emit(frame(caption, snapshot(manager, name_requests(requests))))
+    try:
+        emit(frame(caption, snapshot(manager, name_requests(requests))))
+    except (AttributeError, TypeError):
+        emit(take_a_pool_and_a_list())
+
+
+def take_a_pool_and_a_list() -> str:
+    """Return how show and invariants are called."""
+    return say("show and invariants take a manager and a list of requests: show(manager, [first, second]).",
+               "show 和 invariants 要一个管理器和一个请求列表：show(manager, [first, second])。")  # fmt: skip
 
 
 def name_requests(requests: list[Any]) -> dict[str, Any]:
@@ -1373,11 +1421,13 @@ def when_ready(demonstration: Any) -> None:
     """Run the function below at once, or say which TODO it is waiting for."""
     try:
         demonstration()
+    except StoryError as error:
+        emit(str(error))
     except Exception as error:
         if is_open_todo(error):
             emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
         else:
-            told = said(as_outcome(error))
+            told = said(as_outcome(error)).rstrip(".。")
             emit(say(f"This stopped: {told}. Does the check above pass?", f"这里停下了：{told}。上面的检查通过了吗？"))
 
 # -------------------- why_open --------------------
@@ -1432,11 +1482,21 @@ def why_open(question: str) -> str:
 
 def not_what_is_saved(question: str) -> bool:
     """Whether the notebook's file is there and does not hold the function as it was run."""
-    saved, function = notebook.saved_code(), function_of(question)
+    saved = notebook.saved_code()
+    return bool(saved) and saved_otherwise(saved, question) in ("gone", "changed")
+
+
+def saved_otherwise(saved: str, question: str) -> str:
+    """Compare the saved code with the function as it was run: "gone", "changed", "below" where a lower cell wins, or ""."""
+    own = f"\ndef {FUNCTIONS[question]}("  # not indented: a stretch class has methods of the same name
     try:
-        return bool(saved and function) and inspect.getsource(function or len).strip() not in saved
+        run = inspect.getsource(function_of(question) or len).strip()
     except (OSError, TypeError):
-        return False
+        return ""
+    _, found, after = saved.rpartition(run)
+    if found:
+        return "below" if own in after else ""
+    return "changed" if own in f"\n{saved}" else "gone"
 
 # -------------------- check --------------------
 # The public checks: passed, failed with rule, story, line and picture, not attempted, or waiting.
@@ -1583,7 +1643,10 @@ def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
         failure = Failure(question, step, expected, got, before, after, values)
         told = "\n".join(filter(None, (told_values(values), *dict.fromkeys(broken), advice(failure))))
         played = [line for line, _ in steps[:number]]
-        return number, failed(question, played, in_words(expected), in_words(got), told,
+        result = in_words(got)
+        if expected in (got, refused):
+            result += say(", but the state is wrong", "，但状态不对")
+        return number, failed(question, played, in_words(expected), result, told,
                               play_line(num_blocks, block_size, played), picture(before, after),
                               say(f" (pool: {num_blocks} blocks of {block_size})",
                                   f"（池：{num_blocks} 块，每块 {block_size} 个槽位）"))  # fmt: skip
@@ -1757,7 +1820,11 @@ def judge(stories: tuple[Example, ...]) -> Judged:
         try:
             wrong = [told for make in right_boxes() if (told := first_difference(make(*_size(story)), story))]
         except (StoryError, TypeError, ValueError, KeyError, IndexError) as error:
-            problems.append(say(f"Story {number} cannot be read: {error}", f"第 {number} 个故事看不懂：{error}"))
+            form = '(4, 3, [("A prefill 7", (7, 3)), ("B prefill 4", "OOM")])'
+            told = say(f"it is written like {form}.", f"要写成 {form} 这样。")
+            if isinstance(error, StoryError):
+                told = str(error)
+            problems.append(say(f"Story {number} cannot be read: {told}", f"第 {number} 个故事看不懂：{told}"))
             continue
         if wrong:
             problems.append(say(f"✗ Story {number} is not what a right allocator does: {wrong[0]}",
@@ -1808,12 +1875,19 @@ def reservations(lengths: list[int], max_len: int, block_size: int) -> tuple[lis
 
 def shares(lengths: list[int], max_len: int, block_size: int) -> tuple[float, float]:
     """Return the share of the reserved memory that is used: in one piece, and in blocks."""
-    whole, paged = reservations(lengths, max_len, block_size)
-    return sum(lengths) / sum(whole), sum(lengths) / sum(paged)
+    one_piece, paged = reservations(lengths, max_len, block_size)
+    return sum(lengths) / sum(one_piece), sum(lengths) / sum(paged)
 
 
 def waste(lengths: list[int], max_len: int, block_size: int) -> None:
     """Draw both plans: a bar per request, its frame is what is reserved and its filling what is used."""
+    listed = isinstance(lengths, (list, tuple)) and len(lengths) > 0
+    if not (listed and whole(block_size) > 0 and all(0 < whole(length) <= whole(max_len) for length in lengths)):
+        emit(say("waste takes a list of lengths, each from 1 to max_len, and a block_size of at least 1: "
+                 "waste(lengths=[37, 512], max_len=2048, block_size=16).",
+                 "waste 要一个长度列表（每个从 1 到 max_len）和不小于 1 的 block_size："
+                 "waste(lengths=[37, 512], max_len=2048, block_size=16)。"))  # fmt: skip
+        return
     texts, figures = [], []
     plans = (say("contiguous", "连续预留"), say(f"blocks of {block_size}", f"每块 {block_size} 个"))
     for plan, reserved in zip(plans, reservations(lengths, max_len, block_size), strict=True):
@@ -2048,8 +2122,14 @@ class Grader(otter.Notebook):  # type: ignore[misc]
                      "请用 文件 > 下载 > .ipynb，并提交该文件。"))  # fmt: skip
         elif path.suffix == ".py":
             emit(say(f"Submit {path.name} itself.", f"请直接提交 {path.name}。"))
-        elif self._packed(path):
-            emit(link(path.stem))
+        else:
+            try:
+                if self._packed(path):
+                    emit(link(path.stem))
+            except (OSError, ValueError) as error:
+                emit(say(f"The zip cannot be written ({error}): save (Ctrl+S) and run this cell again, or submit "
+                         f"{path.name} itself.",
+                         f"写不出 zip（{error}）：请保存（Ctrl+S）后重新运行这个单元格，或者直接提交 {path.name}。"))  # fmt: skip
         self._remind()
 
     def _outcome(self, question: str) -> Outcome:
@@ -2069,12 +2149,22 @@ class Grader(otter.Notebook):  # type: ignore[misc]
             super().export(nb_path=path.name, export_path=target, pdf=False, ignore_log=True, display_link=False)
             with zipfile.ZipFile(target) as archive:
                 saved = code_of(archive.read(path.name))
-        stale = [f"TODO {q[1:]}" for q in FUNCTIONS if not_in(saved, q)]
-        if stale:
-            todos = say(", ", "、").join(stale)
-            emit(say(f"{todos} in the saved file is not what you ran: save (Ctrl+S) and export again.",
-                     f"保存的文件里，{todos} 和你运行的不一样：请保存（Ctrl+S）后重新导出。"))  # fmt: skip
-        return not stale
+        missing = "class KVCacheManager" not in saved or "class Request" not in saved
+        if missing:
+            emit(say("The classes of Step 4 are not in the saved file; grading needs them. Put their cell back as it was "
+                     "handed out, save (Ctrl+S) and export again.",
+                     "保存的文件里没有 Step 4 的两个类，评分要用到它们。请把那个单元格按下发时的样子放回去，保存（Ctrl+S）后重新导出。"))  # fmt: skip
+        found: dict[str, list[str]] = {}
+        for question in FUNCTIONS:
+            found.setdefault(saved_otherwise(saved, question), []).append(f"TODO {question[1:]}")
+        told = [
+            advice(say(", ", "、").join(todos))
+            for kind, advice in SAVED_OTHERWISE.items()
+            if (todos := found.get(kind))
+        ]
+        for sentence in told:
+            emit(sentence)
+        return not missing and not told
 
     def _remind(self) -> None:
         """Name what would lose points: failing checks (broken on purpose?), open TODOs, a read that is not ready."""
@@ -2085,14 +2175,28 @@ class Grader(otter.Notebook):  # type: ignore[misc]
             if outcome.status == "failed":
                 lines.append(say(f"✗ {what} fails its public check; still broken on purpose?",
                                  f"✗ {what} 没有通过公开检查；是故意弄坏之后忘了改回来吗？"))  # fmt: skip
+            elif outcome.question in FUNCTIONS and function_of(outcome.question) is None:
+                lines.append(f"○ {what}: {outcome.words}")
             elif outcome.status == "not attempted" and outcome.question in FUNCTIONS:
                 lines.append(say(f"○ {what} is still open.", f"○ {what} 还没有完成。"))
         emit("\n".join(lines))
 
 
-def not_in(saved: str, question: str) -> bool:
-    """Whether the saved code lacks the function of a question as it was run."""
-    return bool(saved) and not_what_is_saved(question)
+SAVED_OTHERWISE: dict[str, Callable[[str], str]] = {  # what to do where the saved file is not what was run
+    "changed": lambda todos: say(
+        f"{todos} in the saved file is not what you ran: save (Ctrl+S) and export again.",
+        f"保存的文件里，{todos} 和你运行的不一样：请保存（Ctrl+S）后重新导出。",
+    ),
+    "gone": lambda todos: say(
+        f"{todos} is not in the saved file: write its function into a cell again, save (Ctrl+S) and export again.",
+        f"保存的文件里没有 {todos}：请把它的函数重新写进一个单元格，保存（Ctrl+S）后重新导出。",
+    ),
+    "below": lambda todos: say(
+        f"{todos} stands in the notebook twice, and the lower cell, which counts, is not what you ran last: delete the "
+        "one you do not mean, save (Ctrl+S) and export again.",
+        f"{todos} 在 notebook 里有两份，算数的是靠下的那一份，而你最后运行的不是它：请删掉不要的那份，保存（Ctrl+S）后重新导出。",
+    ),
+}
 
 
 def progress(outcomes: list[Outcome]) -> str:
@@ -2142,10 +2246,13 @@ def life() -> None:
 def follow(name: str, token: int) -> None:
     """Draw the way of one token at the end of that life: logical block, entry of the block table, slot of the pool."""
     state = moments()[-1][1]
-    if name in state.live:
+    if name in state.live and type(token) is int:
         emit(diagram(state, name, token))
     else:
-        emit(", ".join(sorted(state.live)))
+        there = say(" or ", " 或 ").join(sorted(state.live))
+        emit(
+            say(f'At the end there is {there}: follow("A", token=8).', f'这时还在的是 {there}：follow("A", token=8)。')
+        )
 
 # -------------------- serving --------------------
 # A small server over the student's own allocator: what the size of a block does to a day of requests.
@@ -2169,15 +2276,11 @@ def serve(block_sizes: tuple[int, ...] = (1, 4, 16, 64, 256)) -> None:
 
     A block of ``max_len`` (256) tokens is one reservation in a row: what servers did before.
     """
-    for size in block_sizes:
-        if not 1 <= size <= MAX_LEN:
-            emit(
-                say(
-                    f"A block has 1 to {MAX_LEN} tokens, not {size}.",
-                    f"一块有 1 到 {MAX_LEN} 个 token，不能是 {size}。",
-                )
-            )
-            return
+    listed = isinstance(block_sizes, (list, tuple)) and len(block_sizes) > 0
+    if not (listed and all(1 <= whole(size) <= MAX_LEN for size in block_sizes)):
+        emit(say(f"block_sizes is a list of sizes, each from 1 to {MAX_LEN}: serve(block_sizes=(4, 16)).",
+                 f"block_sizes 是一列块大小，每个从 1 到 {MAX_LEN}：serve(block_sizes=(4, 16))。"))  # fmt: skip
+        return
     days = [day(size) for size in block_sizes]
     emit(Figure(table(days), plot(days)))
 
@@ -2308,8 +2411,7 @@ def _outcome(name: str, check: Callable[[], None]) -> Outcome:
     except Exception as error:
         if is_open_todo(error):
             return Outcome(name, "not attempted", say(f"waiting for {error}.", f"要等 {error} 完成。"))
-        raised = as_outcome(error)
-        return Outcome(name, "failed", f"{raised.words}\n{raised.line}")
+        return Outcome(name, "failed", said(as_outcome(error)))
     return Outcome(name, "passed", say("all cases hold.", "全部用例通过。"))
 
 

@@ -39,10 +39,11 @@
 # |---|---|---|---|
 # | medium; little code, sharp edges | Python, a little PyTorch indexing, an idea of keys and values | a GPU, vLLM | about two hours: Steps 1 to 3 take 30 minutes, TODO 1 to 4 take 15, 20, 25 and 15, the end 15 |
 #
-# **How to work.** Run the cells from top to bottom; after a restart of the kernel, begin at the top again. Where you
-# are asked to *predict*, type a guess first. A wrong guess costs nothing, and your own code will answer it. After each
-# TODO a check tells you how it went, and hands you a line that shows any failure. Its cases are public and few. Grading
-# uses other, hidden cases, so a passed check is a good sign and not a mark.
+# **How to work.** Run the cells from top to bottom; after a restart of the kernel, begin at the top again (a
+# `NameError` says that a cell above has not been run). Where you are asked to *predict*, type a guess first. A wrong
+# guess costs nothing, and your own code will answer it. After each TODO a check tells you how it went, and hands you a
+# line that shows any failure. Its cases are public and few. Grading uses other, hidden cases, so a passed check is a
+# good sign and not a mark.
 
 # %% [markdown] tags=["lang-zh"]
 # # PagedAttention：推理引擎里的块分配器
@@ -64,7 +65,7 @@
 # |---|---|---|---|
 # | 中等：代码少，坑不少 | 会 Python，懂一点 PyTorch 索引，知道 key 和 value 是什么 | GPU，vLLM | 约两小时：Step 1 到 3 共 30 分钟，TODO 1 到 4 分别 15、20、25、15 分钟，收尾 15 分钟 |
 #
-# **怎么做。** 从上到下依次运行；重启过内核，就从头再运行一遍。遇到“先猜”，请先把猜测填进去：猜错不扣分，答案由你自己的代码揭晓。每个 TODO 后面都有检查，告诉你做得如何；没通过时，还会给你一行可以重现问题的代码。检查用的是少数公开用例，评分用的是另一批隐藏用例，所以通过检查是好兆头，但还不是分数。
+# **怎么做。** 从上到下依次运行；重启过内核，就从头再运行一遍（出现 `NameError`，说明上面有单元格还没运行）。遇到“先猜”，请先把猜测填进去：猜错不扣分，答案由你自己的代码揭晓。每个 TODO 后面都有检查，告诉你做得如何；没通过时，还会给你一行可以重现问题的代码。检查用的是少数公开用例，评分用的是另一批隐藏用例，所以通过检查是好兆头，但还不是分数。
 
 # %% [markdown] tags=["lang-en"]
 # ## Set up
@@ -75,7 +76,7 @@
 # %% [markdown] tags=["lang-zh"]
 # ## 准备
 #
-# 在自己的电脑上：`pip install otter-grader torch jupyterlab matplotlib`。在 Colab 上，缺什么由下一个单元格装好。`paged_lesson.py` 里是图示和检查，和这个 notebook 放在一起，不必读它。
+# 在自己的电脑上：`pip install otter-grader torch jupyterlab matplotlib`。在 Colab 上，下一个单元格会装好缺少的包。`paged_lesson.py` 里是图示和检查，和这个 notebook 放在一起，不必读它。
 
 # %%
 import subprocess
@@ -136,7 +137,7 @@ grader.begin(globals(), LANGUAGE)
 # | 思路 | 内存怎么给 | 代价或好处 |
 # |---|---|---|
 # | 整段预留 | 一次给出相连的 `max_len` 个槽位 | 后半段闲置；长短不一时，段与段之间留下空洞 |
-# | 虚拟内存 | 位置是逻辑的，由表查出物理位置 | 两者从此可以分开安排 |
+# | 虚拟内存 | 程序用逻辑位置，查表得到物理位置 | 两者从此可以分开安排 |
 # | 定长块 | 以一块为单位，比如 16 个 token | 任何一块都能填进任何一个空洞 |
 # | 分页 | 缺一块给一块，在池里哪儿都行 | 不必相邻，回收后马上能再用 |
 # | 块表 | 第 `i` 项写着第 `i` 个逻辑块放在哪一块 | 读的时候仍是一个 token 接一个 token |
@@ -179,10 +180,10 @@ waste(lengths=[37, 512, 130, 1900, 64], max_len=2048, block_size=16)
 #
 # 请求先拿着 prompt 做一次 **prefill**，再一个 token 接一个 token 地 **decode**，最后 **release**（释放）。它的块随后归下一个请求使用。
 #
-# | 事件 | 进来什么 | 改变什么 | 哪里会出错 |
+# | 事件 | 输入 | 变化 | 容易出错的地方 |
 # |---|---|---|---|
 # | Prefill | prompt 的长度 | 若干块从空闲列表移进块表 | 空闲块够不够？ |
-# | Decode | 一个新 token | 多一块，但只在最后一块装满时 | 没有空闲块时，一切是否如旧？ |
+# | Decode | 一个新 token | 多一块，但只在最后一块装满时 | 没有空闲块时，状态是否保持不变？ |
 # | Release | 已结束的请求 | 块回到池里，块表清空 | 释放了两次 |
 # | Reuse | 新来的请求 | 拿到别人用过的块 | 这些块可能彼此不挨着 |
 #
@@ -248,7 +249,7 @@ follow("A", token=8)
 # %% [markdown] tags=["lang-zh"]
 # 下面这些**不变量**，在每次调用前后都成立：
 #
-# | 数据 | 用来做什么 | 什么必须成立 |
+# | 数据 | 用途 | 必须满足 |
 # |---|---|---|
 # | `physical_kv_cache` | 池，形状 `[num_blocks, block_size, head_dim]` | 下标 `b` 就是块 `b`，没有别的含义 |
 # | `block_table` | 各个逻辑块的去处 | 只写存在的块，同一块不写两遍 |
@@ -402,8 +403,8 @@ invariants(manager, [first, second])
 #
 # | 约定 | 内容 |
 # |---|---|
-# | 之前 | 参数都是正整数；否则给定代码会以 `ValueError` 拒绝 |
-# | 之后 | 返回字典：三个字节数（再大也是精确整数），以及 `layout_shape`，即**一块**的形状 |
+# | 调用前 | 参数都是正整数；否则给定代码会以 `ValueError` 拒绝 |
+# | 调用后 | 返回字典：三个字节数（再大也是精确整数），以及 `layout_shape`，即**一块**的形状 |
 # | 拒绝 | 没有其他情况 |
 #
 # 单元格里有三行注释。把每个 `???` 换成表达式，去掉 `#`，再删除 `raise` 那一行。账本算的是张量在理论上占多少；真正运行的引擎还要为别的东西花内存。
@@ -565,8 +566,8 @@ examples(
 #
 # | 约定 | 内容 |
 # |---|---|
-# | 之前 | 块表为空；否则 `ValueError`（已给出） |
-# | 之后 | 块进了块表，空闲列表里不再有它们；`seq_len` 不变，因为 prompt 的 token 本来就算在里面 |
+# | 调用前 | 块表为空；否则 `ValueError`（已给出） |
+# | 调用后 | 块进了块表，空闲列表里不再有它们；`seq_len` 不变，因为 prompt 的 token 本来就算在里面 |
 # | 拒绝 | 空闲块不够：抛出 `RuntimeError`，文字里含有 `OOM`；空闲列表（连顺序）和块表都不变 |
 #
 # `needed_blocks` 是整数。`allocated_blocks` 是一个列表，从 `self.free_blocks` 里选出那么多个块号；选哪些、什么顺序，由你决定。这里**只选不取**：后面给定的几行会先看够不够，再把它们移出空闲列表、写进块表。不够时你的列表短一些也没关系，反正会作废。刚好放得下的 prompt 必须成功。
@@ -736,11 +737,11 @@ def where_the_waste_is() -> None:
 #
 # | 约定 | 内容 |
 # |---|---|
-# | 之前 | 请求持有块；否则 `ValueError`（已给出） |
-# | 之后 | `seq_len` 加一；块表不变，或在末尾多出一块 |
+# | 调用前 | 请求持有块；否则 `ValueError`（已给出） |
+# | 调用后 | `seq_len` 加一；块表不变，或在末尾多出一块 |
 # | 拒绝 | 需要新块却没有空闲块：抛出含 `OOM` 的 `RuntimeError`；`seq_len`、块表、空闲列表都不变；等别人释放之后，同样的调用就能成功 |
 #
-# `new_seq_len` 是整数，`is_new_block_needed` 是真假值。取块和改长度由后面给定的几行完成。
+# `new_seq_len` 是整数，`is_new_block_needed` 是布尔值。取块和改长度由后面给定的几行完成。
 
 # %%
 guess("q3", decodes_that_take_a_block=[...], same_in_blocks_of_1=[...])
@@ -847,14 +848,14 @@ grader.check("q3")
 # %% [markdown] tags=["lang-zh"]
 # ### TODO 4：按顺序读回来
 #
-# 注意力要的是一个请求的 token 一个接一个排好。可它们散在池的各块里。跟着块表走就行。
+# 计算注意力时，一个请求的 token 要按顺序排好，可它们散落在池的各块里。跟着块表走就行。
 #
 # **先猜。** 每块 3 个槽位，块表 `[4, 1, 2]`，`seq_len` 为 7。把池中的行从 0 开始编号（块 0 是第 0 到 2 行）。哪些行会被读出，什么顺序？写成一个列表。最后一块中哪些行不读？
 #
 # | 约定 | 内容 |
 # |---|---|
-# | 之前 | 块表不空、只含池里的块、放得下 `seq_len` 个 token；否则 `ValueError`（已给出） |
-# | 之后 | 返回形状为 `[seq_len, head_dim]` 的张量，dtype 和设备与池相同，值取调用那一刻池中的内容；什么都没有改变 |
+# | 调用前 | 块表不空、只含池里的块、放得下 `seq_len` 个 token；否则 `ValueError`（已给出） |
+# | 调用后 | 返回形状为 `[seq_len, head_dim]` 的张量，dtype 和设备与池相同，值取调用那一刻池中的内容；什么都没有改变 |
 # | 拒绝 | 没有其他情况 |
 #
 # `blocks` 是按块表顺序排列的各块，`cat_blocks` 是一个形状为 `[持有块数 * block_size, head_dim]` 的张量。给定的最后一行会把它切到 `seq_len`。不要理会块号的大小次序，也不要写死设备或 dtype：池是什么就是什么。
@@ -948,7 +949,7 @@ grader.check("q4")
 # **参考答案。** 就像 Step 3 那样用：需要哪个 token，就由逻辑块查块表，得到物理块，再找到那一行。key 和 value 留在原处，只在那里读一次。（块表碰巧从小到大时，按块号读谁也看不出来；刚启用的池发出的恰好就是这样的块表。）
 
 # %% [markdown] tags=["lang-zh"]
-# **弄坏它。** 让代码按块号从小到大读。对哪些块表，谁也看不出来？然后改回来。
+# **弄坏它。** 让代码按块号从小到大读。遇到什么样的块表，这个错误看不出来？然后改回来。
 
 # %% [markdown] tags=["lang-en"]
 # ### The loop closed: attention
@@ -1055,7 +1056,7 @@ def worth_it() -> None:
 # so a decode never needs a block and nobody is in the way; the price is that only eight requests fit.
 
 # %% [markdown] tags=["lang-zh"]
-# **解释。** 一块 1 个时，占了的槽位全用上了。看看最长的块表：kernel 会为此付出什么？另外，为什么一块 256 个时从不抢占？
+# **解释。** 每块只有 1 个槽位时，占用的槽位全都用上了。看看最长的块表：kernel 会为此付出什么？另外，为什么一块 256 个时从不抢占？
 
 # %% [markdown] tags=["lang-zh", "yours"]
 # *你的回答：*
@@ -1281,7 +1282,7 @@ stretch()
 #
 # 你在这里得到的任何结果，都不能说明 PagedAttention 有多快。你证明的是：块分得对，逻辑位置找得到物理位置，尾部浪费了多少，以及 OOM 不留痕迹。速度要看真实的 kernel 和真实的负载，只有在真正运行的服务上才看得到。
 #
-# 这样的测量应该怎么读：启动一个支持 PagedAttention 的服务，**固定四样东西**（模型、请求长短、块大小、同时在线的请求数），再记下另外四样。
+# 这样的测量应该怎么读：启动一个支持 PagedAttention 的服务，**固定四个量**（模型、请求长度、块大小、并发请求数），再记录另外四个。
 #
 # | 记录 | 说明什么 | 不好时先看 |
 # |---|---|---|
@@ -1290,9 +1291,9 @@ stretch()
 # | TTFT，首个 token 的等待时间 | 排队加 prefill | 长 prompt、池已满 |
 # | TPOT，每个输出 token 的时间 | decode 的节奏 | 批大小、kernel、显存带宽 |
 #
-# 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时跑，其余的排队等着，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。那四样固定的东西一次只能变一样，否则数字什么也解释不了。（vLLM 会给自己留一块，所以可用块数比总数少一。）
+# 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时跑，其余的排队等着，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。四个固定的量一次只改一个，否则数据说明不了任何问题。（vLLM 会给自己留一块，所以可用块数比总数少一。）
 #
-# **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。在 vLLM 的源码里，prefill 和 decode 合成了一个函数：`vllm/v1/core/kv_cache_manager.py` 里的 `allocate_slots`，接下来有多少 token，就从 `block_pool.py` 那里领多少块。你的账本对应启动时的一步：量一量还剩多少显存可以做成块。没有谁把缓存读回来：kernel 直接顺着块表走，前面已经说过。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
+# **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。在 vLLM 的源码里，prefill 和 decode 合成了一个函数：`vllm/v1/core/kv_cache_manager.py` 里的 `allocate_slots`，接下来有多少 token，就从 `block_pool.py` 那里领多少块。你的账本对应启动时的一步：测出还剩多少显存可以划成块。推理时并不会把缓存读回来：kernel 直接顺着块表走，前面已经说过。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
 
 # %% [markdown] tags=["lang-en", "answer"]
 # ## After the deadline: from our four functions to vLLM's

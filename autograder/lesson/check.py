@@ -171,7 +171,10 @@ def check_case(question: str, case: Case) -> tuple[int, Outcome] | None:
         failure = Failure(question, step, expected, got, before, after, values)
         told = "\n".join(filter(None, (told_values(values), *dict.fromkeys(broken), advice(failure))))
         played = [line for line, _ in steps[:number]]
-        return number, failed(question, played, in_words(expected), in_words(got), told,
+        result = in_words(got)
+        if expected in (got, refused):
+            result += say(", but the state is wrong", "，但状态不对")
+        return number, failed(question, played, in_words(expected), result, told,
                               play_line(num_blocks, block_size, played), picture(before, after),
                               say(f" (pool: {num_blocks} blocks of {block_size})",
                                   f"（池：{num_blocks} 块，每块 {block_size} 个槽位）"))  # fmt: skip

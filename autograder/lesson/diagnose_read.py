@@ -3,7 +3,7 @@
 from autograder.lesson.cases import HEAD_DIM
 from autograder.lesson.reading import Misshapen
 from autograder.lesson.speech import say
-from autograder.lesson.where import Failure, line_of
+from autograder.lesson.where import Failure, changing_line, line_of
 
 
 def read_advice(failure: Failure) -> tuple[str, str]:
@@ -11,7 +11,7 @@ def read_advice(failure: Failure) -> tuple[str, str]:
     got, state = failure.got, failure.after
     pieces, joined = line_of("q4", "blocks", "cat_blocks"), line_of("q4", "cat_blocks")
     if failure.after != failure.before:
-        return "", line_of("q4", "req.", "self.free_blocks") or joined
+        return "", changing_line("q4") or joined
     if isinstance(got, Misshapen):
         return _misshapen(got, failure, pieces, joined)
     if not isinstance(got, list):
@@ -41,6 +41,9 @@ def _misshapen(got: Misshapen, failure: Failure, pieces: str, joined: str) -> tu
     if got.nothing:
         return say("Nothing was returned. Is the given `return` line still there?",
                    "什么也没有返回。给定的 `return` 那一行还在吗？"), line_of("q4", "return", "print") or joined  # fmt: skip
+    if got.mixed:
+        return say("A row of the pool is one token with all its features; only join the blocks, do not reshape their rows.",
+                   "池的一行是一个 token 的全部特征；只要把各块接起来，不要把行拆开重排。"), joined  # fmt: skip
     if len(shape) == 3:
         return say("The pieces lie on top of one another; they should follow one another, along the token dimension.",
                    "各段叠在了一起；应当沿 token 那一维首尾相接。"), joined  # fmt: skip

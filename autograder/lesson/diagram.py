@@ -2,7 +2,7 @@
 
 import html
 
-from autograder.lesson.pool import RED, ROW, SIDE, cell
+from autograder.lesson.pool import RED, ROW, SIDE, cell, room
 from autograder.lesson.speech import Figure, say
 from autograder.lesson.state import Snapshot, slots
 
@@ -56,16 +56,18 @@ def diagram(state: Snapshot, name: str, token: int | None = None) -> Figure:
                 end = TOP + table[i] * ROW
                 parts.append(_arrow(table_x + 40, y + 12, pool_x - 24, end + 12, chosen))
             parts.append(_arrow(width_of_block + 2, y + 12, table_x - 18, y + 12, chosen))
+    widest = 0
     for block in range(state.num_blocks):
         y = TOP + block * ROW
         symbols, label = slots(state, block)
+        widest = max(widest, room(label))
         parts.append(f'<text x="{pool_x - 4}" y="{y + 17}" text-anchor="end">{block}</text>')
         for place, symbol in enumerate(symbols):
             parts.append(cell(pool_x + 4 + place * SIDE, y + 2, symbol))
         parts.append(f'<text x="{pool_x + 10 + size * SIDE}" y="{y + 17}">{html.escape(label)}</text>')
     if 0 <= followed < len(table) and token is not None:
         parts.append(_ring(pool_x + 4 + token % size * SIDE, TOP + table[followed] * ROW + 2))
-    width, height = pool_x + size * SIDE + 70, TOP + max(logical, state.num_blocks) * ROW + 6
+    width, height = pool_x + size * SIDE + 10 + max(widest, 60), TOP + max(logical, state.num_blocks) * ROW + 6
     title = say(f"{name}: block table {list(table)}", f"{name}：块表 {list(table)}")
     drawing = (
         f'<svg role="img" aria-label="{html.escape("; ".join([title, *told]))}" viewBox="0 0 {width} {height}" '

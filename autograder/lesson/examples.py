@@ -46,7 +46,11 @@ def judge(stories: tuple[Example, ...]) -> Judged:
         try:
             wrong = [told for make in right_boxes() if (told := first_difference(make(*_size(story)), story))]
         except (StoryError, TypeError, ValueError, KeyError, IndexError) as error:
-            problems.append(say(f"Story {number} cannot be read: {error}", f"第 {number} 个故事看不懂：{error}"))
+            form = '(4, 3, [("A prefill 7", (7, 3)), ("B prefill 4", "OOM")])'
+            told = say(f"it is written like {form}.", f"要写成 {form} 这样。")
+            if isinstance(error, StoryError):
+                told = str(error)
+            problems.append(say(f"Story {number} cannot be read: {told}", f"第 {number} 个故事看不懂：{told}"))
             continue
         if wrong:
             problems.append(say(f"✗ Story {number} is not what a right allocator does: {wrong[0]}",

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from autograder.lesson.check import Outcome, public_check
 from autograder.lesson.guess import answers
 from autograder.lesson.ready import readiness
 from autograder.lesson.speech import Figure, code_of, emit, notebook, say
-from autograder.lesson.why_open import not_what_is_saved
+from autograder.lesson.where import function_of
+from autograder.lesson.why_open import saved_otherwise
 
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # grammars that take seconds, for no check here
 otter: Any = importlib.import_module("otter")
@@ -74,8 +76,14 @@ class Grader(otter.Notebook):  # type: ignore[misc]
                      "请用 文件 > 下载 > .ipynb，并提交该文件。"))  # fmt: skip
         elif path.suffix == ".py":
             emit(say(f"Submit {path.name} itself.", f"请直接提交 {path.name}。"))
-        elif self._packed(path):
-            emit(link(path.stem))
+        else:
+            try:
+                if self._packed(path):
+                    emit(link(path.stem))
+            except (OSError, ValueError) as error:
+                emit(say(f"The zip cannot be written ({error}): save (Ctrl+S) and run this cell again, or submit "
+                         f"{path.name} itself.",
+                         f"写不出 zip（{error}）：请保存（Ctrl+S）后重新运行这个单元格，或者直接提交 {path.name}。"))  # fmt: skip
         self._remind()
 
     def _outcome(self, question: str) -> Outcome:
@@ -95,12 +103,22 @@ class Grader(otter.Notebook):  # type: ignore[misc]
             super().export(nb_path=path.name, export_path=target, pdf=False, ignore_log=True, display_link=False)
             with zipfile.ZipFile(target) as archive:
                 saved = code_of(archive.read(path.name))
-        stale = [f"TODO {q[1:]}" for q in FUNCTIONS if not_in(saved, q)]
-        if stale:
-            todos = say(", ", "、").join(stale)
-            emit(say(f"{todos} in the saved file is not what you ran: save (Ctrl+S) and export again.",
-                     f"保存的文件里，{todos} 和你运行的不一样：请保存（Ctrl+S）后重新导出。"))  # fmt: skip
-        return not stale
+        missing = "class KVCacheManager" not in saved or "class Request" not in saved
+        if missing:
+            emit(say("The classes of Step 4 are not in the saved file; grading needs them. Put their cell back as it was "
+                     "handed out, save (Ctrl+S) and export again.",
+                     "保存的文件里没有 Step 4 的两个类，评分要用到它们。请把那个单元格按下发时的样子放回去，保存（Ctrl+S）后重新导出。"))  # fmt: skip
+        found: dict[str, list[str]] = {}
+        for question in FUNCTIONS:
+            found.setdefault(saved_otherwise(saved, question), []).append(f"TODO {question[1:]}")
+        told = [
+            advice(say(", ", "、").join(todos))
+            for kind, advice in SAVED_OTHERWISE.items()
+            if (todos := found.get(kind))
+        ]
+        for sentence in told:
+            emit(sentence)
+        return not missing and not told
 
     def _remind(self) -> None:
         """Name what would lose points: failing checks (broken on purpose?), open TODOs, a read that is not ready."""
@@ -111,14 +129,28 @@ class Grader(otter.Notebook):  # type: ignore[misc]
             if outcome.status == "failed":
                 lines.append(say(f"✗ {what} fails its public check; still broken on purpose?",
                                  f"✗ {what} 没有通过公开检查；是故意弄坏之后忘了改回来吗？"))  # fmt: skip
+            elif outcome.question in FUNCTIONS and function_of(outcome.question) is None:
+                lines.append(f"○ {what}: {outcome.words}")
             elif outcome.status == "not attempted" and outcome.question in FUNCTIONS:
                 lines.append(say(f"○ {what} is still open.", f"○ {what} 还没有完成。"))
         emit("\n".join(lines))
 
 
-def not_in(saved: str, question: str) -> bool:
-    """Whether the saved code lacks the function of a question as it was run."""
-    return bool(saved) and not_what_is_saved(question)
+SAVED_OTHERWISE: dict[str, Callable[[str], str]] = {  # what to do where the saved file is not what was run
+    "changed": lambda todos: say(
+        f"{todos} in the saved file is not what you ran: save (Ctrl+S) and export again.",
+        f"保存的文件里，{todos} 和你运行的不一样：请保存（Ctrl+S）后重新导出。",
+    ),
+    "gone": lambda todos: say(
+        f"{todos} is not in the saved file: write its function into a cell again, save (Ctrl+S) and export again.",
+        f"保存的文件里没有 {todos}：请把它的函数重新写进一个单元格，保存（Ctrl+S）后重新导出。",
+    ),
+    "below": lambda todos: say(
+        f"{todos} stands in the notebook twice, and the lower cell, which counts, is not what you ran last: delete the "
+        "one you do not mean, save (Ctrl+S) and export again.",
+        f"{todos} 在 notebook 里有两份，算数的是靠下的那一份，而你最后运行的不是它：请删掉不要的那份，保存（Ctrl+S）后重新导出。",
+    ),
+}
 
 
 def progress(outcomes: list[Outcome]) -> str:

@@ -2,7 +2,7 @@
 
 from autograder.lesson.diagram import diagram
 from autograder.lesson.pool import frame
-from autograder.lesson.speech import emit
+from autograder.lesson.speech import emit, say
 from autograder.lesson.state import Snapshot, Tables
 from autograder.lesson.stepper import stepper
 
@@ -33,7 +33,10 @@ def life() -> None:
 def follow(name: str, token: int) -> None:
     """Draw the way of one token at the end of that life: logical block, entry of the block table, slot of the pool."""
     state = moments()[-1][1]
-    if name in state.live:
+    if name in state.live and type(token) is int:
         emit(diagram(state, name, token))
     else:
-        emit(", ".join(sorted(state.live)))
+        there = say(" or ", " 或 ").join(sorted(state.live))
+        emit(
+            say(f'At the end there is {there}: follow("A", token=8).', f'这时还在的是 {there}：follow("A", token=8)。')
+        )

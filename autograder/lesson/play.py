@@ -1,8 +1,9 @@
 """``play``: a story of the student's own, drawn step by step, with what their code made of it."""
 
+import builtins
 from typing import Any
 
-from autograder.lesson.cases import HEAD_DIM
+from autograder.lesson.cases import FUNCTIONS, HEAD_DIM
 from autograder.lesson.diagram import diagram
 from autograder.lesson.pool import frame
 from autograder.lesson.speech import Figure, emit, notebook, say
@@ -23,11 +24,8 @@ from autograder.lesson.story import (
     refuse_nonsense,
 )
 
-TODO_CELLS = {
-    "allocate_for_prefill": "TODO 2",
-    "allocate_for_decode": "TODO 3",
-    "get_physical_cache": "TODO 4",
-}
+TODO_CELLS = {name: f"TODO {question[1:]}" for question, name in FUNCTIONS.items()}
+CLASSES = ("KVCacheManager", "Request")
 
 
 def play(num_blocks: int, block_size: int, *steps: str) -> None:
@@ -84,10 +82,13 @@ def said(outcome: object) -> str:
     """Return an outcome in words, with the line it came from and what to do about a missing method."""
     if not isinstance(outcome, Raised):
         return in_words(outcome)
-    lost = [cell for method, cell in TODO_CELLS.items() if outcome.kind == "AttributeError" and method in outcome.words]
-    if lost:
-        return say(f"run the cell of {lost[0]} (again): the class does not have it now",
-                   f"请（重新）运行 {lost[0]} 的单元格：类里现在没有它")  # fmt: skip
+    if outcome.kind in ("AttributeError", "NameError"):
+        for name, cell in TODO_CELLS.items():
+            if f"'{name}'" in outcome.words:
+                return say(f"run the cell of {cell} (again): {name} is not there now",
+                           f"请（重新）运行 {cell} 的单元格：现在没有 {name}")  # fmt: skip
+    if outcome.kind == "NameError" and any(f"'{name}'" in outcome.words for name in CLASSES):
+        return run_the_classes()
     return f"{outcome.words} ({outcome.line})" if outcome.line else outcome.words
 
 
@@ -103,12 +104,20 @@ def unrolled(steps: tuple[str, ...]) -> list[tuple[str, Step]]:
     return pairs
 
 
+def run_the_classes() -> str:
+    """Return what to do where the two given classes are not there."""
+    return say("Run the cell with the two given classes (Step 4) first.", "请先运行 Step 4 里定义两个类的单元格。")
+
+
 def new_manager(num_blocks: int, block_size: int, head_dim: int, **options: Any) -> Any:
     """Return a pool of the student's own class; say which cell to run where it is not there."""
     make = notebook.names.get("KVCacheManager")
-    if make is None or "Request" not in notebook.names:
-        raise StoryError(say("Run the cell with the two given classes (Step 4) first.",
-                             "请先运行 Step 4 里定义两个类的单元格。"))  # fmt: skip
+    if not (isinstance(make, type) and isinstance(notebook.names.get("Request"), type)):
+        raise StoryError(run_the_classes())
+    for name, value in notebook.names.items():
+        if name[0] != "_" and callable(getattr(builtins, name, None)) and not callable(value):
+            raise StoryError(say(f"A cell has given Python's own name {name!r} to something else: run `del {name}` in a new cell.",
+                                 f"有个单元格把 Python 自带的名字 {name!r} 用作了别的：请新建单元格运行 `del {name}`。"))  # fmt: skip
     return make(num_blocks, block_size, head_dim, **options)
 
 
@@ -119,12 +128,24 @@ def play_line(num_blocks: int, block_size: int, steps: list[str]) -> str:
 
 def invariants(manager: Any, requests: list[Any]) -> list[str]:
     """Return the broken rules in words; an empty list means that all hold."""
-    return broken_invariants(snapshot(manager, name_requests(requests)))
+    try:
+        return broken_invariants(snapshot(manager, name_requests(requests)))
+    except (AttributeError, TypeError):
+        return [take_a_pool_and_a_list()]
 
 
 def show(manager: Any, requests: list[Any], caption: str = "") -> None:
     """Draw the pool: who holds which block, which slots are used, wasted, free or lost."""
-    emit(frame(caption, snapshot(manager, name_requests(requests))))
+    try:
+        emit(frame(caption, snapshot(manager, name_requests(requests))))
+    except (AttributeError, TypeError):
+        emit(take_a_pool_and_a_list())
+
+
+def take_a_pool_and_a_list() -> str:
+    """Return how show and invariants are called."""
+    return say("show and invariants take a manager and a list of requests: show(manager, [first, second]).",
+               "show 和 invariants 要一个管理器和一个请求列表：show(manager, [first, second])。")  # fmt: skip
 
 
 def name_requests(requests: list[Any]) -> dict[str, Any]:
@@ -136,9 +157,11 @@ def when_ready(demonstration: Any) -> None:
     """Run the function below at once, or say which TODO it is waiting for."""
     try:
         demonstration()
+    except StoryError as error:
+        emit(str(error))
     except Exception as error:
         if is_open_todo(error):
             emit(say(f"Waiting for {error}.", f"要等 {error} 完成。"))
         else:
-            told = said(as_outcome(error))
+            told = said(as_outcome(error)).rstrip(".。")
             emit(say(f"This stopped: {told}. Does the check above pass?", f"这里停下了：{told}。上面的检查通过了吗？"))

@@ -1,6 +1,7 @@
 """The picture of the pool: one row per block, one cell per slot, as text and as SVG."""
 
 import html
+import unicodedata
 
 from autograder.lesson.speech import Figure, plural, say
 from autograder.lesson.state import Snapshot, homeless, slots
@@ -14,6 +15,11 @@ LOOKS = {
 }
 INKS = {".": "currentColor", "?": "currentColor", "!": "#fff"}
 RED = 'fill="#b00020" stroke-width="2"'
+
+
+def room(text: str) -> int:
+    """Return how many pixels the text takes at most in a picture, where a Chinese character is as wide as it is high."""
+    return sum(14 if unicodedata.east_asian_width(sign) in "WF" else 8 for sign in text)
 
 
 def cell(x: int, y: int, symbol: str, look: str = "", moved: bool = False) -> str:
@@ -61,14 +67,14 @@ def svg(state: Snapshot, before: Snapshot | None = None) -> str:
         for i, symbol in enumerate(symbols):
             parts.append(cell(LEFT + i * SIDE, y, symbol, moved=symbol != earlier[i]))
         parts.append(f'<text x="{LEFT + 6 + state.block_size * SIDE}" y="{y + 15}">{html.escape(label)}</text>')
-        widest = max(widest, state.block_size * SIDE + 8 * len(label))
+        widest = max(widest, state.block_size * SIDE + room(label))
     rows = state.num_blocks
     for name, count in homeless(state).items():
         shown, label = min(count, 8), homeless_label(name, count)
         parts.append(f'<text x="22" y="{rows * ROW + 17}" text-anchor="end">∅</text>')
         parts += [cell(LEFT + i * SIDE, rows * ROW + 2, name, RED) for i in range(shown)]
         parts.append(f'<text x="{LEFT + 6 + shown * SIDE}" y="{rows * ROW + 17}">{html.escape(label)}</text>')
-        widest = max(widest, shown * SIDE + 9 * len(label))
+        widest = max(widest, shown * SIDE + room(label))
         rows += 1
     width = max(widest + LEFT + 14, 120)
     return (

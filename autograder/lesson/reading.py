@@ -13,6 +13,7 @@ class Misshapen:
     words: str
     shape: tuple[int, ...] = ()
     nothing: bool = False
+    mixed: bool = False
 
 
 def number_pool(manager: Any) -> Any:
@@ -46,5 +47,5 @@ def what_was_read(manager: Any, req: Any, cache: Any, numbered: Any) -> object:
         return Misshapen(say("the read has changed the pool", "读取时改动了池"))
     if not torch.equal(cache, cache[:, :1].expand_as(cache)):
         mixed = say("rows put together from several rows of the pool", "一行里混进了池中好几行的数")
-        return Misshapen(mixed)
+        return Misshapen(mixed, mixed=True)
     return [int(row) for row in cache[:, 0].tolist()]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from autograder.lesson.play import new_manager
 from autograder.lesson.speech import Figure, emit, notebook, say
+from autograder.lesson.state import whole
 
 SLOTS, MAX_LEN, TICKS = 2048, 256, 200
 
@@ -25,15 +26,11 @@ def serve(block_sizes: tuple[int, ...] = (1, 4, 16, 64, 256)) -> None:
 
     A block of ``max_len`` (256) tokens is one reservation in a row: what servers did before.
     """
-    for size in block_sizes:
-        if not 1 <= size <= MAX_LEN:
-            emit(
-                say(
-                    f"A block has 1 to {MAX_LEN} tokens, not {size}.",
-                    f"一块有 1 到 {MAX_LEN} 个 token，不能是 {size}。",
-                )
-            )
-            return
+    listed = isinstance(block_sizes, (list, tuple)) and len(block_sizes) > 0
+    if not (listed and all(1 <= whole(size) <= MAX_LEN for size in block_sizes)):
+        emit(say(f"block_sizes is a list of sizes, each from 1 to {MAX_LEN}: serve(block_sizes=(4, 16)).",
+                 f"block_sizes 是一列块大小，每个从 1 到 {MAX_LEN}：serve(block_sizes=(4, 16))。"))  # fmt: skip
+        return
     days = [day(size) for size in block_sizes]
     emit(Figure(table(days), plot(days)))
 

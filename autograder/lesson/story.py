@@ -165,7 +165,8 @@ def guilty_line(error: BaseException) -> str:
         return ""
     lines = traceback.extract_tb(error.__traceback__)
     first, last = lines[own[0]], lines[own[-1]]
-    ways = [first] if isinstance(error, RecursionError) else [last] if first.name == last.name else [first, last]
+    once = first.name == last.name or first.lineno == last.lineno  # a list comprehension is a call of its own
+    ways = [first] if isinstance(error, RecursionError) else [last] if once else [first, last]
     return " → ".join(say(f"line {way.lineno}: {way.line}", f"第 {way.lineno} 行：{way.line}") for way in ways)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from autograder.lesson.check import Outcome
-from autograder.lesson.play import new_manager
+from autograder.lesson.play import new_manager, said
 from autograder.lesson.speech import emit, notebook, say
 from autograder.lesson.story import Raised, as_outcome, is_open_todo
 
@@ -30,8 +30,7 @@ def _outcome(name: str, check: Callable[[], None]) -> Outcome:
     except Exception as error:
         if is_open_todo(error):
             return Outcome(name, "not attempted", say(f"waiting for {error}.", f"要等 {error} 完成。"))
-        raised = as_outcome(error)
-        return Outcome(name, "failed", f"{raised.words}\n{raised.line}")
+        return Outcome(name, "failed", said(as_outcome(error)))
     return Outcome(name, "passed", say("all cases hold.", "全部用例通过。"))
 
 

@@ -3,6 +3,7 @@
 import html
 
 from autograder.lesson.speech import Figure, emit, say
+from autograder.lesson.state import whole
 
 
 def reservations(lengths: list[int], max_len: int, block_size: int) -> tuple[list[int], list[int]]:
@@ -13,12 +14,19 @@ def reservations(lengths: list[int], max_len: int, block_size: int) -> tuple[lis
 
 def shares(lengths: list[int], max_len: int, block_size: int) -> tuple[float, float]:
     """Return the share of the reserved memory that is used: in one piece, and in blocks."""
-    whole, paged = reservations(lengths, max_len, block_size)
-    return sum(lengths) / sum(whole), sum(lengths) / sum(paged)
+    one_piece, paged = reservations(lengths, max_len, block_size)
+    return sum(lengths) / sum(one_piece), sum(lengths) / sum(paged)
 
 
 def waste(lengths: list[int], max_len: int, block_size: int) -> None:
     """Draw both plans: a bar per request, its frame is what is reserved and its filling what is used."""
+    listed = isinstance(lengths, (list, tuple)) and len(lengths) > 0
+    if not (listed and whole(block_size) > 0 and all(0 < whole(length) <= whole(max_len) for length in lengths)):
+        emit(say("waste takes a list of lengths, each from 1 to max_len, and a block_size of at least 1: "
+                 "waste(lengths=[37, 512], max_len=2048, block_size=16).",
+                 "waste 要一个长度列表（每个从 1 到 max_len）和不小于 1 的 block_size："
+                 "waste(lengths=[37, 512], max_len=2048, block_size=16)。"))  # fmt: skip
+        return
     texts, figures = [], []
     plans = (say("contiguous", "连续预留"), say(f"blocks of {block_size}", f"每块 {block_size} 个"))
     for plan, reserved in zip(plans, reservations(lengths, max_len, block_size), strict=True):

@@ -55,8 +55,18 @@ def why_open(question: str) -> str:
 
 def not_what_is_saved(question: str) -> bool:
     """Whether the notebook's file is there and does not hold the function as it was run."""
-    saved, function = notebook.saved_code(), function_of(question)
+    saved = notebook.saved_code()
+    return bool(saved) and saved_otherwise(saved, question) in ("gone", "changed")
+
+
+def saved_otherwise(saved: str, question: str) -> str:
+    """Compare the saved code with the function as it was run: "gone", "changed", "below" where a lower cell wins, or ""."""
+    own = f"\ndef {FUNCTIONS[question]}("  # not indented: a stretch class has methods of the same name
     try:
-        return bool(saved and function) and inspect.getsource(function or len).strip() not in saved
+        run = inspect.getsource(function_of(question) or len).strip()
     except (OSError, TypeError):
-        return False
+        return ""
+    _, found, after = saved.rpartition(run)
+    if found:
+        return "below" if own in after else ""
+    return "changed" if own in f"\n{saved}" else "gone"

@@ -139,6 +139,39 @@ def test_a_class_cell_that_ran_again_asks_for_the_todo_cells(
     assert "Run its cell (again)" in student.shown("q2")
     student.lesson.play(2, 2, "A prefill 2")
     assert "run the cell of TODO 2 (again)" in capsys.readouterr().out
+    student.lesson.when_ready(lambda: student.names["KVCacheManager"](2, 2, 1).allocate_for_decode(None))
+    assert "run the cell of TODO 3 (again)" in capsys.readouterr().out
+
+
+def test_a_read_that_takes_blocks_out_of_the_table_is_shown_the_line_that_does(define: Define) -> None:
+    taken = (
+        "blocks = []\n    while req.block_table:\n        blocks.append(self.physical_kv_cache[req.block_table.pop(0)])"
+    )
+    notebook = filled_in(
+        "en", RIGHT | {"# blocks = ???": taken, "# cat_blocks = ???": "cat_blocks = torch.cat(blocks)"}
+    )
+    shown = define(notebook).shown("q4")
+    assert "Got: pool rows [6, 7], but the state is wrong" in shown
+    assert "blocks.append(self.physical_kv_cache[req.block_table.pop(0)])" in shown.partition("Look at line")[2]
+
+
+def test_the_line_of_a_list_comprehension_is_named_once(define: Define) -> None:
+    student = define(answered("allocated_blocks", "allocated_blocks = [self.free[i] for i in range(needed_blocks)]"))
+    assert student.shown("q2").count("self.free[i]") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("list", "run `del list`"), ("Request", "Run the cell"), ("KVCacheManager", "Run the cell")]
+)
+def test_a_name_that_a_cell_has_overwritten_is_named_with_what_to_do(
+    define: Define, capsys: pytest.CaptureFixture[str], name: str, told: str
+) -> None:
+    student = define(filled_in("en", RIGHT))
+    student.names[name] = student.names["KVCacheManager"](5, 4, 1)
+    student.lesson.play(5, 4, "A prefill 6")
+    student.lesson.when_ready(lambda: student.lesson.serve((16,)))
+    said = capsys.readouterr().out.splitlines()
+    assert [told in line for line in (*said, student.shown("q2"), str(student.lesson.readiness()))] == [True] * 4
 
 
 @pytest.mark.parametrize("length", ["req.seq_len + 1.0", "None"])

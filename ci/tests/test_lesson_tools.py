@@ -36,6 +36,33 @@ def test_play_refuses_what_it_cannot_read_in_one_sentence(
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("waste", {"lengths": [], "max_len": 2048, "block_size": 16}),
+        ("waste", {"lengths": [3000], "max_len": 2048, "block_size": 16}),
+        ("waste", {"lengths": 37, "max_len": 2048, "block_size": 16}),
+        ("waste", {"lengths": [37, 5.5], "max_len": 2048, "block_size": 16}),
+        ("waste", {"lengths": [37], "max_len": 2048, "block_size": 0}),
+        ("follow", {"name": "B", "token": 1}),
+        ("follow", {"name": "A", "token": "8"}),
+        ("serve", {"block_sizes": 16}),
+        ("serve", {"block_sizes": ()}),
+        ("serve", {"block_sizes": (4, 257)}),
+        ("serve", {"block_sizes": (16.0,)}),
+        ("show", {"manager": 1, "requests": []}),
+        ("show", {"manager": None, "requests": [[0, 1]]}),
+    ],
+)
+def test_a_tool_answers_numbers_it_cannot_draw_with_a_line_that_works(
+    define: Define, capsys: pytest.CaptureFixture[str], tool: str, arguments: dict[str, Any]
+) -> None:
+    getattr(define(filled_in("en", RIGHT)).lesson, tool)(**arguments)
+    said = capsys.readouterr().out
+    assert f": {tool}(" in said
+    assert said.count("\n") == 1
+
+
 def test_play_carries_out_a_decode_several_times(define: Define, capsys: pytest.CaptureFixture[str]) -> None:
     define(filled_in("en", RIGHT)).lesson.play(5, 4, "A prefill 4", "A decode 3")
     assert "A: 7 tokens" in capsys.readouterr().out
@@ -53,6 +80,23 @@ def test_the_picture_tells_used_wasted_free_shared_and_lost_slots_apart_without_
         "B has tokens without a slot.",
     ]
     assert "1 token of B without a slot" in lesson.frame("now", state).text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_word_of_a_picture_is_cut_off_at_its_right_edge(define: Define, lang: str) -> None:
+    lesson = define(starter(lang)).lesson
+    crowded = {"A": ((0, 1, 3, 1), 900), "B": ((1, 3), 4), "C": ((1, 1), 7)}
+    state = lesson.Snapshot(5, 1, (1, 2), crowded, frozenset("ABC"))
+    for picture in (lesson.frame("now", state), lesson.diagram(state, "A", 0)):
+        [edge] = map(int, re.findall(r'viewBox="0 0 (\d+) ', picture.markup))
+        words = re.findall(r'<text x="(\d+)" y="\d+">([^<]*)</text>', picture.markup)
+        assert words
+        assert [word for x, word in words if int(x) + drawn_width(word) > edge] == []
+
+
+def drawn_width(text: str) -> float:
+    """Return how wide a browser draws the text at 13 pixels: a Chinese character is a square."""
+    return sum(13 if "\u2e80" < sign < "\uffff" else 7.83 for sign in text)
 
 
 def test_a_token_is_followed_through_table_and_pool(define: Define) -> None:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -78,6 +79,47 @@ def test_a_solved_notebook_that_was_not_saved_is_noticed_at_export(
     assert "可以上 GPU。" in shown
     assert "请保存（Ctrl+S）" in shown
     assert "请提交" not in shown
+
+
+@pytest.mark.parametrize(
+    ("saved", "told"),
+    [
+        (lambda cells, todo: [*cells, answered_otherwise(todo)], "TODO 2 stands in the notebook twice"),
+        (lambda cells, todo: [answered_otherwise(todo), *cells], "Submit"),
+        (lambda cells, todo: [cell for cell in cells if cell is not todo], "TODO 2 is not in the saved file"),
+        (lambda cells, todo: [answered_otherwise(cell) if cell is todo else cell for cell in cells], "save (Ctrl+S)"),
+        (lambda cells, todo: [cell for cell in cells if "class Request" not in cell.source], "The classes of Step 4"),
+    ],
+)
+def test_export_says_what_to_do_where_grading_would_run_something_else(
+    define: Define,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    saved: Callable[[list[NotebookNode], NotebookNode], list[NotebookNode]],
+    told: str,
+) -> None:
+    notebook = filled_in("en", RIGHT)
+    student = define(notebook)
+    todo = next(cell for cell in notebook.cells if "def allocate_for_prefill(self: KVCacheManager" in cell.source)
+    notebook.cells = saved(notebook.cells, todo)
+    nbformat.write(notebook, tmp_path / "homework.ipynb")
+    student.lesson.grader.export()
+    said = capsys.readouterr().out
+    assert told in said
+    assert ("Submit" in said) is (told == "Submit")
+
+
+def test_export_says_what_to_submit_where_it_cannot_write_the_zip(
+    define: Define, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nbformat.write(filled_in("en", RIGHT), tmp_path / "homework.ipynb")
+    (tmp_path / "homework.zip").mkdir()
+    define(filled_in("en", RIGHT)).lesson.grader.export()
+    assert "or submit homework.ipynb itself." in capsys.readouterr().out
+
+
+def answered_otherwise(cell: NotebookNode) -> NotebookNode:
+    return nbformat.v4.new_code_cell(cell.source.replace("-(-req.seq_len //", "1 + (req.seq_len //"))
 
 
 def test_the_checks_speak_the_notebooks_language_where_no_file_can_be_found(
