@@ -22,7 +22,7 @@ class Limits:
     ``wall_s`` counts work, sleep and waits for a disk. The last ones are the budget of a whole submission:
     ``submission_s`` counts work and sleep of all its children and the grader's own work for it. Neither counts what a
     busy machine makes it wait; ``submission_wall_s`` counts everything, for what nobody has thought of, and lasts where
-    the grader gets a hundredth of a processor.
+    the grader gets a thirtieth of a processor.
     """
 
     load_cpu_s: float = 1.5
@@ -37,7 +37,7 @@ class Limits:
     file_bytes: int = 0
     locked_bytes: int = 0
     submission_s: float = 18.0
-    submission_wall_s: float = 1800.0
+    submission_wall_s: float = 600.0
     submission_bytes: int = 32 * MIB
 
     def to_json(self) -> dict[str, float | int]:

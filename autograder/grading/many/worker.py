@@ -17,9 +17,8 @@ from autograder.sandbox.client import START_S, cpu_clock
 ATTEMPTS = 3
 END_S = 5.0
 LOOK_EVERY_S = 0.5
-MOST_CPU_S, MOST_WALL_S = 12.0, 330.0
+MOST_CPU_S, MOST_WALL_S = 12.0, 700.0
 """Of a worker's own, for one entry: what is read and judged has budgets far below; this is for what no budget sees."""
-MOST_WALL_ON_GPU_S = 700.0
 
 
 def given_up(entry: Entry, why: Finding, device: str) -> dict[str, Any]:
@@ -58,7 +57,7 @@ class Worker:
         """
         outcome = self.pipe.recv()
         if outcome == BEGUN:
-            self._allow(MOST_WALL_ON_GPU_S if self._job.device == "cuda" else MOST_WALL_S)
+            self._allow(MOST_WALL_S)
             return None
         self.entry = None
         if isinstance(outcome, Exception):

@@ -18,7 +18,7 @@ from autograder.sandbox.trusted.threads import free_threads
 from autograder.sandbox.walls.visible_paths import PACKAGE
 
 MESSAGE_BYTES = 1 << 16
-START_S = 120.0
+START_S = 300.0
 """How long a new process may take until it says that it is ready."""
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 _ENVIRONMENT = {
