@@ -34,6 +34,12 @@ class OneSentence(click.ClickException):
         click.echo(f"autograder: {self.message}", err=True)
 
 
+class Interrupted(OneSentence):
+    """Somebody pressed Ctrl-C; the exit code is the shell's for that."""
+
+    exit_code = 130
+
+
 def in_one_sentence(command: Callable[..., None]) -> Callable[..., None]:
     """Turn a known error of ``command`` into one sentence and exit code 2."""
 

@@ -12,6 +12,7 @@ from autograder.cli.common import (
     FILE,
     LANG,
     PATH,
+    Interrupted,
     OneSentence,
     complain,
     course,
@@ -21,12 +22,6 @@ from autograder.cli.common import (
     say_where_settings_are_from,
 )
 from autograder.errors import GraderError
-
-
-class Interrupted(OneSentence):
-    """Somebody pressed Ctrl-C; the exit code is the shell's for that."""
-
-    exit_code = 130
 
 
 class Shard(click.ParamType[tuple[int, int]]):

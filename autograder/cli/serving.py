@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.common import FOLDER, PATH, demand, in_one_sentence
+from autograder.cli.common import FOLDER, PATH, Interrupted, demand, in_one_sentence
 
 
 class Levels(click.ParamType[tuple[int, ...]]):
@@ -19,13 +19,13 @@ class Levels(click.ParamType[tuple[int, ...]]):
         parts = str(value).split(",")
         if not all(part.isdecimal() and int(part) for part in parts):
             self.fail(f"{value!r} is no list of levels; write for example 1,2,4.", param, ctx)
-        return tuple(map(int, parts))
+        return tuple(dict.fromkeys(map(int, parts)))
 
 
 @click.command("serve-check")
 @click.argument("model", type=FOLDER)
 @click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The running server.")
-@click.option("--dtype", default="", help="What the server was started with, where config.json says another.")
+@click.option("--dtype", help="What the server was started with, where config.json says another.")
 @click.option("--bytes", "capacity", type=click.IntRange(1), help="Of the KV cache, where the server does not tell.")
 @click.option("--prompt-tokens", type=click.IntRange(1), default=128, show_default=True, help="Of every request.")
 @click.option("--output-tokens", type=click.IntRange(1), default=32, show_default=True, help="Of every answer.")
@@ -37,7 +37,7 @@ class Levels(click.ParamType[tuple[int, ...]]):
 def serve_check(
     model: Path,
     url: str,
-    dtype: str,
+    dtype: str | None,
     capacity: int | None,
     prompt_tokens: int,
     output_tokens: int,
@@ -53,7 +53,10 @@ def serve_check(
     from autograder.serving.load import Load
 
     load = Load(prompt_tokens, output_tokens, requests, concurrency)
-    evidence = check(model, url, dtype, capacity, load, guidellm, out)
+    try:
+        evidence = check(model, url, dtype, capacity, load, guidellm, out)
+    except KeyboardInterrupt:
+        raise Interrupted("Stopped before the last level, so there is no table; run the same command again.") from None
     click.echo(table(evidence), nl=False)
     if not evidence.agrees:
         sys.exit(1)

@@ -1,8 +1,8 @@
 """What a run proves, as a table and a plot; a run that proves nothing is refused."""
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from autograder.serving.ledger import Shape
@@ -25,6 +25,8 @@ class Evidence:
     levels: Sequence[Level]
     preempted: Sequence[int]
     versions: str
+    machine: str
+    day: date
 
     @property
     def predicted(self) -> int:
@@ -38,7 +40,12 @@ class Evidence:
 
 
 def demand_possible(load: Load, longest: int | None, url: str) -> None:
-    """Raise ServingError where the server refuses every request of this length: nothing would be measured."""
+    """Raise ServingError for a load that would measure nothing: the server refuses it, or a level is never reached."""
+    most = max(load.concurrency)
+    if load.requests < most:
+        raise ServingError(
+            f"{load.requests} requests are never {most} at once; ask for more --requests, or leave that level out."
+        )
     asked = load.prompt_tokens + load.output_tokens
     if longest is not None and asked > longest:
         raise ServingError(
@@ -47,25 +54,24 @@ def demand_possible(load: Load, longest: int | None, url: str) -> None:
         )
 
 
-def demand_proof(levels: Sequence[Level], load: Load) -> None:
+def demand_proof(level: Level, load: Load) -> None:
     """Raise ServingError for a level at which nothing was measured, or not what was asked for."""
-    for level in levels:
-        at = f"At concurrency {level.concurrency}"
-        if not level.done:
+    at = f"At concurrency {level.concurrency}"
+    if not level.done:
+        raise ServingError(
+            f"{at} no request was done and {level.failed} failed, so nothing was measured; see the server's log."
+        )
+    if not (level.ttft_ms > 0 and (load.output_tokens == 1 or level.tpot_ms > 0)):
+        raise ServingError(f"{at} the times measured are zero, which no server takes; look at guidellm's report.")
+    for what, mean, asked in (
+        ("prompts", level.prompt_tokens, load.prompt_tokens),
+        ("answers", level.output_tokens, load.output_tokens),
+    ):
+        if not abs(mean - asked) <= HELD * asked:
             raise ServingError(
-                f"{at} no request was done and {level.failed} failed, so nothing was measured; see the server's log."
+                f"{at} {what} had {mean:.1f} tokens on average where {asked} were asked for, so levels cannot be "
+                "compared; take the server's own tokenizer, and let it ignore ends of text."
             )
-        if level.ttft_ms <= 0 or (load.output_tokens > 1 and level.tpot_ms <= 0):
-            raise ServingError(f"{at} the times measured are zero, which no server takes; look at guidellm's report.")
-        for what, mean, asked in (
-            ("prompts", level.prompt_tokens, load.prompt_tokens),
-            ("answers", level.output_tokens, load.output_tokens),
-        ):
-            if abs(mean - asked) > HELD * asked:
-                raise ServingError(
-                    f"{at} {what} had {mean:.1f} tokens on average where {asked} were asked for, so levels cannot be "
-                    "compared; take the server's own tokenizer, and let it ignore ends of text."
-                )
 
 
 def table(evidence: Evidence) -> str:
@@ -75,7 +81,7 @@ def table(evidence: Evidence) -> str:
     head = [
         f"# {evidence.model}",
         "",
-        f"{evidence.versions}; {platform.machine()}, Python {platform.python_version()}.",
+        f"{evidence.versions}; measured on {evidence.day} from a machine of {evidence.machine}.",
         "",
         "| KV capacity | ledger | engine |",
         "|---|---|---|",

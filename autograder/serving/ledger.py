@@ -29,25 +29,22 @@ class Shape:
         return capacity // self.block_bytes(block_size)
 
 
-def shape_of(model: Path, dtype: str = "") -> Shape:
-    """Return the shape in a model folder's config.json; ``dtype`` is what the server was started with, if not that."""
+def shape_of(model: Path, dtype: str | None = None) -> Shape:
+    """Return the shape in a model folder's config.json; ``dtype`` is what the server keeps, if not that."""
     path = model / "config.json"
     try:
         config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         heads = int(config["num_attention_heads"])
-        return Shape(
-            int(config["num_hidden_layers"]),
-            int(config.get("num_key_value_heads") or heads),
-            int(config.get("head_dim") or config["hidden_size"] // heads),
-            _known(dtype or str(config.get("dtype") or config.get("torch_dtype"))),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        layers = int(config["num_hidden_layers"])
+        kv_heads = int(config.get("num_key_value_heads") or heads)
+        head_dim = int(config.get("head_dim") or config["hidden_size"] // heads)
+        dtype = dtype or str(config.get("dtype") or config["torch_dtype"])
+        if min(layers, kv_heads, head_dim) < 1:
+            raise ValueError(config)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         raise ServingError(
             f"{path} does not tell layers, heads and dtype; give the folder of the model served."
         ) from None
-
-
-def _known(dtype: str) -> str:
     if dtype not in DTYPE_BYTES:
-        raise ValueError(dtype)
-    return dtype
+        raise ServingError(f"The ledger counts {', '.join(DTYPE_BYTES)} and not {dtype}; serve one of them.")
+    return Shape(layers, kv_heads, head_dim, dtype)

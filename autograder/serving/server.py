@@ -1,6 +1,7 @@
 """A running OpenAI-compatible vLLM server, as far as a check needs it: its model, its KV cache and its counters."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +22,12 @@ class ServingError(GraderError):
 
 @dataclass(frozen=True)
 class Cache:
-    """The server's KV cache: all blocks, the null block among them, and the bytes where it names them."""
+    """The server's KV cache: all blocks, the null block among them; bytes and dtype where it names them."""
 
     blocks: int
     block_size: int
     bytes: int | None
+    dtype: str | None
 
     @property
     def usable(self) -> int:
@@ -55,8 +57,12 @@ class Server:
         labels = next((labels for name, labels, _ in self._metrics() if name == "vllm:cache_config_info"), {})
         try:
             size = labels.get("kv_cache_memory_bytes", "")
+            blocks, block_size = int(labels["num_gpu_blocks"]), int(labels["block_size"])
+            if blocks < 1 or block_size < 1:
+                raise ValueError(labels)
+            dtype = labels.get("cache_dtype", "auto")
             return Cache(
-                int(labels["num_gpu_blocks"]), int(labels["block_size"]), int(size) if size.isdecimal() else None
+                blocks, block_size, int(size) if size.isdecimal() else None, None if dtype == "auto" else dtype
             )
         except (KeyError, ValueError):
             raise ServingError(
@@ -72,11 +78,19 @@ class Server:
 
     def preempted(self) -> int:
         """Return how many requests were preempted since the server started."""
-        return int(sum(value for name, _, value in self._metrics() if name == "vllm:num_preemptions_total"))
+        counted = [value for name, _, value in self._metrics() if name == "vllm:num_preemptions_total"]
+        if not counted or not math.isfinite(sum(counted)):
+            raise ServingError(f"{self.url}/metrics does not count preempted requests; a vLLM server is needed.")
+        return int(sum(counted))
 
     def _metrics(self) -> list[tuple[str, Mapping[str, str], float]]:
         found = _LINE.findall(self._get("/metrics"))
-        return [(name, dict(_LABEL.findall(labels)), float(value)) for name, labels, value in found]
+        try:
+            return [(name, dict(_LABEL.findall(labels)), float(value)) for name, labels, value in found]
+        except ValueError:
+            raise ServingError(
+                f"{self.url}/metrics is not written as Prometheus has it; a vLLM server is needed."
+            ) from None
 
     def _get(self, path: str) -> str:
         try:

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 LEVELS = ("grader", "worker", "fork-server", "process 1 of its namespaces", "child")
@@ -36,3 +38,19 @@ def kill(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process still runs; one that has ended and is not yet waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
+    """Wait for something that processes bring about; fail where it does not happen in time."""
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.005)

@@ -6,15 +6,13 @@ import os
 import resource
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from classes import make_class
 from commands import autograder, complaints, start_autograder
 from environments import playable
-from kills import LEVELS, children, kill, levels
+from kills import LEVELS, children, is_alive, kill, levels, wait_until
 
 from autograder.config import Config
 from autograder.grading.many.batch import Settings, grade_batch
@@ -45,13 +43,6 @@ def assert_finished(out: Path, expected: bytes) -> None:
     assert len(students) == len(set(students)) == CLASS_SIZE
 
 
-def wait_until(happened: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
 @pytest.mark.parametrize(("level", "what"), [(1, "worker"), (2, "fork-server"), (-1, "child")])
 def test_a_batch_goes_on_when_a_part_of_it_is_killed(
     course: Path, expected: bytes, tmp_path: Path, level: int, what: str
@@ -71,13 +62,6 @@ def test_nothing_of_a_killed_grader_lives_on(course: Path, tmp_path: Path) -> No
     kill(grader.pid)
     grader.wait()
     wait_until(lambda: not [pid for pid in below if is_alive(pid)], seconds=5)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][0] not in "ZX"
-    except OSError:
-        return False
 
 
 @as_root
