@@ -813,6 +813,20 @@ stretch()
 # numbers explain nothing. (vLLM keeps one block back for itself, so its count of usable blocks is one lower than the
 # total.)
 #
+# **One such run, recorded.** `autograder serve-check` wrote it on 2026-12-01: vLLM 0.32.0 (its CPU build) and guidellm
+# 0.8.1 on a machine with two cores of AMD EPYC; a tiny model with random weights (2 layers, 2 KV heads of 32, float16),
+# blocks of 32, and no more than 163,840 bytes for them. TODO 1 says 16,384 bytes a block, so 10 blocks. The engine
+# counted 10, and gave requests 9. At each level 16 requests came with 64 tokens and asked for 64, four blocks in all:
+#
+# | Concurrency | Done | Failed | Preempted | TTFT ms | TPOT ms |
+# |---|---|---|---|---|---|
+# | 1 | 16 | 0 | 0 | 289.4 | 70.15 |
+# | 4 | 16 | 0 | 14 | 2884.9 | 65.83 |
+#
+# One request at a time fits. Four would end with 16 blocks where there are 9: somebody is sent back to the queue 14
+# times, and the first token takes ten times as long. (The cores were busy with other work, so the times say nothing
+# about vLLM's speed. Blocks and preemptions are what the ledger predicts.)
+#
 # **Read on.** Kwon et al., *Efficient Memory Management for Large Language Model Serving with PagedAttention*, SOSP
 # 2023 (arXiv 2309.06180). In vLLM's source, prefill and decode have become one: `allocate_slots` in
 # `vllm/v1/core/kv_cache_manager.py` gives a request the blocks for however many tokens come next, out of

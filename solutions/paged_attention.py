@@ -1270,6 +1270,20 @@ stretch()
 # numbers explain nothing. (vLLM keeps one block back for itself, so its count of usable blocks is one lower than the
 # total.)
 #
+# **One such run, recorded.** `autograder serve-check` wrote it on 2026-12-01: vLLM 0.32.0 (its CPU build) and guidellm
+# 0.8.1 on a machine with two cores of AMD EPYC; a tiny model with random weights (2 layers, 2 KV heads of 32, float16),
+# blocks of 32, and no more than 163,840 bytes for them. TODO 1 says 16,384 bytes a block, so 10 blocks. The engine
+# counted 10, and gave requests 9. At each level 16 requests came with 64 tokens and asked for 64, four blocks in all:
+#
+# | Concurrency | Done | Failed | Preempted | TTFT ms | TPOT ms |
+# |---|---|---|---|---|---|
+# | 1 | 16 | 0 | 0 | 289.4 | 70.15 |
+# | 4 | 16 | 0 | 14 | 2884.9 | 65.83 |
+#
+# One request at a time fits. Four would end with 16 blocks where there are 9: somebody is sent back to the queue 14
+# times, and the first token takes ten times as long. (The cores were busy with other work, so the times say nothing
+# about vLLM's speed. Blocks and preemptions are what the ledger predicts.)
+#
 # **Read on.** Kwon et al., *Efficient Memory Management for Large Language Model Serving with PagedAttention*, SOSP
 # 2023 (arXiv 2309.06180). In vLLM's source, prefill and decode have become one: `allocate_slots` in
 # `vllm/v1/core/kv_cache_manager.py` gives a request the blocks for however many tokens come next, out of
@@ -1292,6 +1306,15 @@ stretch()
 # | TPOT，每个输出 token 的时间 | decode 的节奏 | 批大小、kernel、显存带宽 |
 #
 # 举个读数的例子：账本说池里有 1,000 块，每块 16 个，即 16,000 个 token。20 个并发请求各 600 个 token（每个 38 块，共 760 块），都放得下。换成 40 个就要 1,520 块：大约只有 26 个能同时跑，其余的排队等着，它们的 TTFT 猛涨。如果为了腾地方抢占了正在运行的请求，这些请求以后要重算，TPOT 也会变差。四个固定的量一次只改一个，否则数据说明不了任何问题。（vLLM 会给自己留一块，所以可用块数比总数少一。）
+#
+# **一次这样的记录。** 2026-12-01 由 `autograder serve-check` 写下：vLLM 0.32.0（CPU 版）和 guidellm 0.8.1，机器是两个 AMD EPYC 核；很小的模型，权重随机（2 层，2 个 KV 头，每个 32，float16），每块 32 个，一共只给 163,840 字节。TODO 1 算出每块 16,384 字节，所以是 10 块；引擎数出 10 块，给请求用 9 块。每一级有 16 个请求，各带 64 个 token 来，再要 64 个，一共四块：
+#
+# | 并发 | 完成 | 失败 | 被抢占 | TTFT ms | TPOT ms |
+# |---|---|---|---|---|---|
+# | 1 | 16 | 0 | 0 | 289.4 | 70.15 |
+# | 4 | 16 | 0 | 14 | 2884.9 | 65.83 |
+#
+# 一次一个请求，放得下。四个到最后要 16 块，而只有 9 块：有人被送回队列 14 次，首个 token 要等十倍的时间。（那两个核当时还在忙别的事，所以这些时间不说明 vLLM 的快慢；块数和抢占则正是账本所预言的。）
 #
 # **接着读。** Kwon 等，*Efficient Memory Management for Large Language Model Serving with PagedAttention*，SOSP 2023（arXiv 2309.06180）。在 vLLM 的源码里，prefill 和 decode 合成了一个函数：`vllm/v1/core/kv_cache_manager.py` 里的 `allocate_slots`，接下来有多少 token，就从 `block_pool.py` 那里领多少块。你的账本对应启动时的一步：测出还剩多少显存可以划成块。推理时并不会把缓存读回来：kernel 直接顺着块表走，前面已经说过。还有两个问题可以继续想：池满了，该收回谁的块？两个 prompt 开头相同，能不能共用块（前缀缓存）？
 

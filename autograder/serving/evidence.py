@@ -61,6 +61,9 @@ def demand_proof(level: Level, load: Load) -> None:
         raise ServingError(
             f"{at} no request was done and {level.failed} failed, so nothing was measured; see the server's log."
         )
+    ended = level.done + level.failed
+    if ended < load.requests:  # guidellm 0.8.1 now and then forgets its last one
+        raise ServingError(f"{at} guidellm tells of {ended} requests where {load.requests} were asked for; run again.")
     if not (level.ttft_ms > 0 and (load.output_tokens == 1 or level.tpot_ms > 0)):
         raise ServingError(f"{at} the times measured are zero, which no server takes; look at guidellm's report.")
     for what, mean, asked in (

@@ -1,89 +1,21 @@
-"""serve-check against a small server that speaks vLLM's protocol, and the sentences for runs that prove nothing.
-
-guidellm itself is heavy and has its own environment; the stand-in here writes a report with those fields of guidellm
-0.8.1's that are read.
-"""
+"""serve-check against a small server that speaks vLLM's protocol, and the sentences for runs that prove nothing."""
 
 import json
 import os
+import re
 import signal
-import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from commands import ENVIRONMENT, PROGRAM, autograder
+from commands import ENVIRONMENT, PROGRAM, ROOT, autograder
+from engines import CACHE, CONFIG, changed, engine, guidellm
 from kills import is_alive, levels, wait_until
 from ports import ANSWERS, taken
 
 from autograder.serving.ledger import Shape, shape_of
-
-GUIDELLM = """#!/usr/bin/env python3
-import json, pathlib, subprocess, sys
-told = dict(zip(sys.argv, sys.argv[1:]))
-path = json.loads(told["--output"])["path"]
-{before}
-pathlib.Path(path).write_text({report!r})
-"""
-CACHE = """vllm:cache_config_info{{block_size="32",engine="0",num_gpu_blocks="{blocks}"}} 1.0
-vllm:num_preemptions_total{{engine="0"}} 3.0
-"""
-CONFIG = {
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 32,
-    "dtype": "float16",
-}
-MEANS = {
-    "time_to_first_token_ms": 21.5,
-    "inter_token_latency_ms": 4.25,
-    "prompt_token_count": 32.0,
-    "output_token_count": 8.0,
-}
-METRICS = {name: {"successful": {"mean": mean}, "errored": None} for name, mean in MEANS.items()}
-TOTALS = {"successful": 32, "errored": 0, "incomplete": 1, "total": 33}
-MEASURED = {
-    "metadata": {"guidellm_version": "0.8.1"},
-    "benchmarks": [{"metrics": {"request_totals": TOTALS, **METRICS}}],
-}
-
-
-@contextmanager
-def engine(model: str = "tiny", blocks: int = 65536, longest: int = 1024, metrics: str = CACHE) -> Iterator[str]:
-    """Give the address of a server of this model with so many blocks."""
-    pages = {
-        "/v1/models": json.dumps({"data": [{"id": model, "max_model_len": longest}]}),
-        "/version": json.dumps({"version": "0.32.0"}),
-        "/metrics": metrics.format(blocks=blocks),
-    }
-
-    class Pages(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            page = pages.get(self.path)
-            self.send_response(200 if page else 404)
-            self.end_headers()
-            self.wfile.write((page or "").encode())
-
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def guidellm(folder: Path, report: object = MEASURED, before: str = "") -> Path:
-    program = folder / "guidellm"
-    program.write_text(GUIDELLM.format(report=json.dumps(report), before=before), encoding="utf-8")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return program
 
 
 def check(folder: Path, url: str, *options: object, program: Path | None = None):
@@ -136,19 +68,11 @@ def test_a_ledger_that_differs_ends_with_one(tmp_path):
     assert "NOT the same" in done.stdout
 
 
-def changed(*keys: str, to: object) -> object:
-    report = json.loads(json.dumps(MEASURED))
-    place = report["benchmarks"][0]["metrics"]
-    for key in keys[:-1]:
-        place = place[key]
-    place[keys[-1]] = to
-    return report
-
-
 @pytest.mark.parametrize(
     ("report", "said"),
     [
         (changed("request_totals", "successful", to=0), "no request was done"),
+        (changed("request_totals", "successful", to=31), "guidellm tells of 31 requests where 32 were asked for"),
         (changed("time_to_first_token_ms", "successful", "mean", to=0.0), "times measured are zero"),
         (changed("inter_token_latency_ms", "successful", "mean", to=0.0), "times measured are zero"),
         (changed("time_to_first_token_ms", "successful", "mean", to=float("nan")), "times measured are zero"),
@@ -164,6 +88,18 @@ def test_a_run_that_proves_nothing_is_refused(tmp_path, report, said):
         done = check(tmp_path, url, program=guidellm(tmp_path, report))
     assert_one_sentence(done, said)
     assert not (tmp_path / "out" / "serving.md").exists()
+
+
+def test_the_lesson_shows_a_run_that_the_page_records():
+    def rows(path: str) -> list[str]:
+        return re.findall(
+            r"^(?:# )?(\| \d+ \| \d+ \| \d+ \| \d+ \| [\d.]+ \| [\d.]+ \|)$", (ROOT / path).read_text("utf-8"), re.M
+        )
+
+    for page, lesson in (("docs/serving.md", "en"), ("docs/zh/serving.md", "zh")):
+        shown = rows(f"assignment/paged_attention.{lesson}.py")
+        assert shown
+        assert set(shown) <= set(rows(page))
 
 
 def test_a_refused_run_does_not_stand_beside_the_table_of_another(tmp_path):

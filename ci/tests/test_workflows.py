@@ -106,15 +106,16 @@ def test_one_action_has_one_commit_everywhere():
     assert len(used) == len({action.partition("@")[0] for action in used})
 
 
-def test_only_a_person_starts_the_workflow_that_knows_the_gpu():
+def test_only_a_person_starts_a_workflow_that_knows_the_gpu():
     reached = [path for path in GITHUB if "self-hosted" in path.read_text(encoding="utf-8")]
-    assert [path.name for path in reached] == ["grade-gpu.yml"]
-    workflow = load(ROOT / ".github/workflows/grade-gpu.yml")
-    assert list(workflow["on"]) == ["workflow_dispatch"]
-    gpu = workflow["jobs"]["gpu"]
-    assert gpu["environment"] == "gpu"
-    for term in ("github.event_name == 'workflow_dispatch'", "!github.event.repository.fork", "default_branch"):
-        assert term in gpu["if"]
+    assert [path.name for path in reached] == ["grade-gpu.yml", "serve-gpu.yml"]
+    for workflow in map(load, reached):
+        assert list(workflow["on"]) == ["workflow_dispatch"]
+        assert workflow["concurrency"] == {"group": "gpu-runner", "cancel-in-progress": False}
+        [gpu] = [job for job in workflow["jobs"].values() if "self-hosted" in job["runs-on"]]
+        assert gpu["environment"] == "gpu"
+        for term in ("github.event_name == 'workflow_dispatch'", "!github.event.repository.fork", "default_branch"):
+            assert term in gpu["if"]
 
 
 def test_the_cpu_s_bundles_wait_for_no_gpu():
