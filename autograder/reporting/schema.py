@@ -90,7 +90,7 @@ def from_row(data: object) -> SubmissionResult:
         raise RowError(f"it is of the kind {str(data['schema'])[:40]!r}, which this version does not read")
     try:
         return msgspec.convert(data, SubmissionResult)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeError) as error:  # half a surrogate pair where no text belongs
         raise RowError(str(error)[:200]) from error
 
 

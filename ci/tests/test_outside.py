@@ -178,6 +178,12 @@ def test_any_row_is_a_result_or_none(changes: dict[str, object], whole: object) 
     result_of(whole)
 
 
+@pytest.mark.parametrize("name", [name for name in ROW if name not in ("student", "file", "sha256", "device")])
+def test_half_a_character_where_no_text_belongs_is_no_result(name: str) -> None:
+    """A journal is JSON, where an escape may stand for half of a surrogate pair."""
+    assert result_of({**ROW, name: json.loads(r'"\ud800"')}) is None
+
+
 @pytest.mark.parametrize("student", ["../escaped", "/etc", "a/b", "", ".", "nul", "a\x1b", "x" * 999])
 def test_a_row_of_a_student_whom_no_grader_would_call_so_is_passed_over(student: str, tmp_path: Path) -> None:
     assert result_of(ROW) is not None
