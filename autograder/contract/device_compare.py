@@ -39,10 +39,8 @@ def _first_on_device(scenario: Scenario, seen: list[dict[str, Any]]) -> Deviatio
     table, owner = questions(), questions().judged_as(scenario.question).id
     for i, operation in enumerate(scenario.operations):
         finding = None
-        if operation.name in ("watched", "settle"):
-            call = next(o.name for o in reversed(scenario.operations[:i]) if o.name not in ("watched", "settle"))
-            owner = table.owner.get(call, owner)
         if operation.name == "watched":
+            owner = table.owner.get(scenario.operations[i - 1].name, owner)
             finding = judge_watched(scenario.operations[:i], seen[i - 1], seen[i].get("returned"))
         elif operation.name == "settle" and seen[i]["state"] != seen[i - 2]["state"]:
             finding = Finding("device.late")

@@ -59,9 +59,7 @@ def render(
     if not found.results and not found.problems:
         raise JournalError(f"{out / NAME} holds no results; grade into {out} first.")
     current = _under_present_policy(found.results, config)
-    enrolment = enrolled(out, roster, current)
-    records = read_records_of(out, current, enrolment.listed)
-    standings = _standings(current, records, config)
+    enrolment, records, standings = _settled(out, roster, current, config)
     keep_list(out, roster)
     _write_reports(out, current, standings, config, words)
     lines = _write_class(out, current, standings, enrolment, words, len(found.problems))
@@ -116,9 +114,7 @@ def refresh(out: Path, config: Config, words: Words, roster: Path | None = None)
     """
     found = usable(out)
     current = _under_present_policy(found.results, config)
-    enrolment = enrolled(out, roster, current)
-    records = read_records_of(out, current, enrolment.listed)
-    standings = _standings(current, records, config)
+    enrolment, records, standings = _settled(out, roster, current, config)
     keep_list(out, roster)
     _write_class(out, current, standings, enrolment, words, len(found.problems))
     plain = Standing(0, 0)
@@ -139,9 +135,9 @@ def render_some(out: Path, students: Iterable[str], config: Config, words: Words
     """Write the reports of these students again, grades.csv and the class page."""
     found = usable(out)
     current = _under_present_policy(found.results, config)
-    standings = standings_of(out, current, config)
+    enrolment, _, standings = _settled(out, None, current, config)
     _write_reports(out, {student: current[student] for student in students}, standings, config, words)
-    _write_class(out, current, standings, enrolled(out, None, current), words, len(found.problems))
+    _write_class(out, current, standings, enrolment, words, len(found.problems))
 
 
 def current_results(out: Path, config: Config) -> dict[str, SubmissionResult]:
@@ -155,11 +151,16 @@ def _under_present_policy(results: Mapping[str, SubmissionResult], config: Confi
 
 def standings_of(out: Path, results: Mapping[str, SubmissionResult], config: Config) -> dict[str, Standing]:
     """Return how everyone stands, after what lies beside the run in ``out``."""
-    return _standings(results, read_records_of(out, results, enrolled(out, None, results).listed), config)
+    return _settled(out, None, results, config)[2]
 
 
-def _standings(results: Mapping[str, SubmissionResult], records: Records, config: Config) -> dict[str, Standing]:
-    return {student: stand(result, records, config) for student, result in results.items()}
+def _settled(
+    out: Path, roster: Path | None, results: Mapping[str, SubmissionResult], config: Config
+) -> tuple[Enrolled, Records, dict[str, Standing]]:
+    """Return who is enrolled, what lies beside the run, and how everyone stands after it; nothing is written."""
+    enrolment = enrolled(out, roster, results)
+    records = read_records_of(out, results, enrolment.listed)
+    return enrolment, records, {student: stand(result, records, config) for student, result in results.items()}
 
 
 def merge_runs(runs: Sequence[Path], out: Path, config: Config, words: Words) -> tuple[list[GradeLine], list[Finding]]:

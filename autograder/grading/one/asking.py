@@ -212,8 +212,8 @@ class Asking:
 
     def _lost(self, question: str) -> bool:
         """Tell whether a question, or the one on a device that is judged as it, has lost a point."""
-        judged = {id: self._table.judged_as(self._table.cases[id].question).id for id in self._outcomes}
-        return any(judged[id] == question and outcome.status != "passed" for id, outcome in self._outcomes.items())
+        lost = (self._table.cases[id] for id, outcome in self._outcomes.items() if outcome.status != "passed")
+        return any(self._table.judged_as(case.question).id == question for case in lost)
 
 
 def part(device: str, seed: Seed) -> tuple[Mapping[str, Scenario], Compare]:
